@@ -1,0 +1,2 @@
+//! A conformance test harness for MCP hosts.
+pub mod json;
