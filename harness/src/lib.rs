@@ -1,2 +1,7 @@
 //! A conformance test harness for MCP hosts.
+pub mod diagnostic;
+pub mod host;
 pub mod json;
+pub mod revision;
+pub mod scenario;
+pub mod server;

@@ -1,0 +1,3 @@
+//! Hosts under test: profiles, and how their files, arguments and environment are rendered.
+
+pub mod profile;

@@ -1,0 +1,3 @@
+//! Scenario files: text to typed, spanned [`ast::Scenario`].
+
+pub mod ast;

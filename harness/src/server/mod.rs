@@ -1,0 +1,3 @@
+//! The scripted MCP server: pure state machines, no input or output.
+
+pub mod script;
