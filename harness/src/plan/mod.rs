@@ -1,5 +1,14 @@
 //! Scenario × profile × revision × transport, made into plans.
 
+mod build;
+mod revisions;
+mod rules;
+mod seed;
+mod semantics;
 mod types;
 
+pub use build::{Select, plan, plan_one};
+pub use revisions::{PLAYED, SelectRevisions};
+pub use seed::word;
+pub use semantics::semantic_errors;
 pub use types::{Plan, PlanKey, Planned, PlannedServer, PlannedUse, Published, Turn};
