@@ -3,6 +3,7 @@
 pub mod dialect;
 pub mod locate;
 pub mod names;
+pub mod decode;
 pub mod profile;
 pub mod render;
 pub mod template;
