@@ -3,5 +3,6 @@ pub mod diagnostic;
 pub mod host;
 pub mod json;
 pub mod revision;
+pub mod rpc;
 pub mod scenario;
 pub mod server;
