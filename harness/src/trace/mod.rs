@@ -1,6 +1,7 @@
 //! The record of one run: one file, self-contained. The waist of the pipeline.
 
 pub mod event;
+pub mod file;
 
 use std::sync::Arc;
 
