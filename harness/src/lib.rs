@@ -1,4 +1,5 @@
 //! A conformance test harness for MCP hosts.
+pub mod decode;
 pub mod diagnostic;
 pub mod host;
 pub mod json;
