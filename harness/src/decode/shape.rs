@@ -1,8 +1,7 @@
 //! Compares a tree with a table of keys: everything that can be said without knowing the rest of the file.
 
 use super::keys::{Key, KeyTable, Kind, Required, Words, quoted};
-use super::{Data, Member, Reporter, Value, payload};
-use crate::diagnostic::did_you_mean;
+use super::{Data, Member, Reporter, Value, payload, suggest};
 
 /// Reports all mistakes of shape in a table and below it.
 pub fn check(value: &Value, table: &'static KeyTable, out: &mut Reporter) {
@@ -27,7 +26,7 @@ pub fn check(value: &Value, table: &'static KeyTable, out: &mut Reporter) {
 fn report_unknown(member: &Member, table: &KeyTable, out: &mut Reporter) -> Option<&'static str> {
     let word = &member.key.value;
     let known = || table.all().map(|key| key.name);
-    let close = did_you_mean(word, known());
+    let close = suggest(word, known());
     let wording = out
         .error(member.key.span.clone(), format!("unknown key `{word}`"))
         .label(format!("not a key of {}", table.noun));
@@ -171,7 +170,7 @@ fn check_word(name: &str, value: &Value, words: &Words, out: &mut Reporter) {
     let wording = out
         .error(value.span.clone(), format!("unknown word `{word}` for `{name}`"))
         .label(format!("expected one of {}", quoted(known.iter().copied())));
-    if let Some(close) = did_you_mean(word, known) {
+    if let Some(close) = suggest(word, known) {
         wording.help(format!("did you mean `{close}`?"));
     }
 }
