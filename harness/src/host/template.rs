@@ -30,9 +30,9 @@ pub fn render(name: &str, template: &str, values: &Json) -> Result<String, Error
     env.render_named_str(name, template, to_value(values))
 }
 
-/// Block tags on lines of their own leave no trace in the output.
+/// The defaults of Jinja, but a file keeps its last newline.
 fn syntax() -> Result<SyntaxConfig, Error> {
-    SyntaxConfig::builder().keep_trailing_newline(true).trim_blocks(true).lstrip_blocks(true).build()
+    SyntaxConfig::builder().keep_trailing_newline(true).build()
 }
 
 fn format_value(out: &mut Output, state: &mut State, value: &Value) -> Result<(), Error> {

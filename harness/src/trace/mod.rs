@@ -2,6 +2,9 @@
 
 pub mod event;
 pub mod file;
+mod replan;
+
+pub use replan::ReplanError;
 
 use std::sync::Arc;
 
