@@ -200,3 +200,11 @@ proptest! {
         prop_assert_eq!(patched(&all, &format!("unset = [\"k{gone}\"]")), plain(&tree(&edited)));
     }
 }
+
+#[test]
+fn deep_nesting_is_refused() {
+    for text in [format!("a{} = 1\n", ".a".repeat(50_000)), format!("a = {}", "[".repeat(50_000))] {
+        decode_all(&text);
+        decode_all(&format!("[[case]]\nset.{text}"));
+    }
+}
