@@ -2,7 +2,7 @@
 
 use super::marker;
 use super::script::{Body, RpcError};
-use crate::json::Json;
+use crate::json::{Json, Text};
 use crate::revision::Revision;
 
 /// The line is no JSON.
@@ -84,10 +84,10 @@ pub(super) fn expand(body: &Body, word: &str) -> Body {
 /// stay as they are written: a tool whose reply is a `resource_link` has nothing to say in a revision without it, so
 /// the scenario has to limit its revisions.
 pub(super) fn dated(revision: Revision, method: &str, mut result: Json) -> Json {
-    if method == "tools/call" && revision < Revision::V2025_06_18 {
-        if let Json::Object(members) = &mut result {
-            members.retain(|(key, _)| *key != "structuredContent");
-        }
+    let unknown = |key: &Text| *key == "structuredContent" && revision < Revision::V2025_06_18;
+    match &mut result {
+        Json::Object(members) if method == "tools/call" => members.retain(|(key, _)| !unknown(key)),
+        _ => {}
     }
     result
 }

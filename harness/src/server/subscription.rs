@@ -54,18 +54,11 @@ impl Subscription {
 
     /// The params of a notification on this subscription.
     pub(super) fn tag(&self, params: Option<&Json>) -> Json {
-        let mut tagged = Json::empty();
         let mut meta = params.and_then(|params| params.get("_meta")).cloned().unwrap_or_else(Json::empty);
         meta.set(SUBSCRIPTION_ID, self.id.clone());
-        tagged.set("_meta", meta);
-        for (key, value) in params.map(Json::members).unwrap_or_default() {
-            if *key != "_meta" {
-                if let Json::Object(members) = &mut tagged {
-                    members.push((key.clone(), value.clone()));
-                }
-            }
-        }
-        tagged
+        let own = params.map(Json::members).unwrap_or_default();
+        let rest = own.iter().filter(|(key, _)| *key != "_meta").cloned();
+        Json::Object(std::iter::once(("_meta".into(), meta)).chain(rest).collect())
     }
 
     /// Whether this notification was asked for here.
