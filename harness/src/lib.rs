@@ -1,8 +1,12 @@
 //! A conformance test harness for MCP hosts.
 pub mod decode;
+pub mod check;
 pub mod diagnostic;
 pub mod host;
 pub mod json;
+pub mod model;
+pub mod plan;
 pub mod revision;
 pub mod scenario;
 pub mod server;
+pub mod trace;

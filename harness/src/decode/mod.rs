@@ -6,11 +6,13 @@
 //! tree into its types, reports what does not fit together, and keeps silent about what the pass before it reported.
 //! So all errors of a file come at once, and each mistake gives one error.
 
+pub mod inside;
 pub mod keys;
 pub mod patch;
 pub mod payload;
 pub mod report;
 pub mod shape;
+pub mod suggest;
 pub mod syntax;
 pub mod value;
 
@@ -19,6 +21,7 @@ use std::sync::Arc;
 use crate::diagnostic::Source;
 
 pub use report::Reporter;
+pub use suggest::suggest;
 pub use value::{Data, Member, Value};
 
 /// The kinds of TOML files.

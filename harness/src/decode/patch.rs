@@ -3,8 +3,8 @@
 //! `unset` comes first; then `set` merges tables key by key and replaces all else. Places are kept, so a mistake in a
 //! change is reported at the change.
 
-use super::{Data, Member, Reporter, Value};
-use crate::diagnostic::{Spanned, did_you_mean};
+use super::{Data, Member, Reporter, Value, suggest};
+use crate::diagnostic::Spanned;
 
 /// Applies the `unset` and `set` of a table.
 pub fn apply(root: &mut Value, changes: &Value, out: &mut Reporter) {
@@ -132,7 +132,7 @@ fn report_item(items: &[Value], key: &Spanned<String>, out: &mut Reporter) {
     };
     let wording =
         out.error(key.span.clone(), format!("no item `{}` in this list", key.value)).label("no such item");
-    match did_you_mean(&key.value, names) {
+    match suggest(&key.value, names) {
         Some(name) => wording.help(format!("did you mean `{name}`?")),
         None => wording.help(known),
     };

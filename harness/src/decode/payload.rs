@@ -3,8 +3,8 @@
 //! A TOML value is converted with its member order and number text. A string is JSON text, and an error in it points
 //! at its real line and column.
 
+use super::inside::char_inside;
 use super::{Data, Reporter, Value};
-use crate::diagnostic::Span;
 use crate::json::{Json, ParseError, Text};
 
 /// Reports everything in a payload that is no JSON.
@@ -67,28 +67,10 @@ fn check_inside(value: &Value, out: &mut Reporter) {
 }
 
 fn report_text(name: &str, value: &Value, text: &str, error: &ParseError, out: &mut Reporter) {
-    let span = span_inside(&out.source().text, &value.span, text, error.offset);
+    let span = char_inside(&out.source().text, &value.span, text, error.offset);
     let wording = out.error(span, format!("`{name}` is not valid JSON")).label(error.reason);
     // Someone who writes a word without any JSON punctuation means a string.
     if !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || " -_.,!?".contains(c)) {
         wording.help(format!("a JSON string needs quotes of its own: '\"{text}\"'"));
     }
-}
-
-/// The place of an offset into a decoded string. Where escapes make that unclear, the place of the whole string.
-fn span_inside(file: &str, span: &Span, decoded: &str, offset: usize) -> Span {
-    let raw = file.get(span.clone()).unwrap_or_default();
-    let delimiter = ["'''", "\"\"\"", "'", "\""].into_iter().find(|mark| raw.starts_with(mark)).unwrap_or("");
-    let mut start = delimiter.len();
-    if delimiter.len() == 3 {
-        // TOML drops a newline that follows the opening delimiter.
-        start += ["\r\n", "\n"].into_iter().find(|end| raw[start..].starts_with(end)).map_or(0, str::len);
-    }
-    if !raw[start..].starts_with(decoded) {
-        return span.clone();
-    }
-    let at = span.start + start + offset;
-    // At the end of the text this is the closing delimiter.
-    let width = file.get(at..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
-    at..at + width
 }

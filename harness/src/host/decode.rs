@@ -9,8 +9,8 @@ use super::profile::{
     ApiName, ArgumentsClaim, Bin, Claims, DialectName, Drive, DriveKind, FileTemplate, ModelProfile, NameRule,
     Profile, SchemaGate, SideRule, Strict, Surface, VersionQuery,
 };
-use crate::decode::{Reporter, Value, keys::quoted, patch, shape, syntax};
-use crate::diagnostic::{Diagnostic, Source, Span, did_you_mean};
+use crate::decode::{Reporter, Value, keys::quoted, patch, shape, suggest, syntax};
+use crate::diagnostic::{Diagnostic, Source, Span};
 use crate::revision::{Revision, Transport};
 use crate::scenario::ast::Feature;
 
@@ -72,7 +72,7 @@ fn find_variant<'a>(root: &'a Value, name: &str, out: &mut Reporter) -> Option<&
         let place = root.get("name").map_or(0..0, |value| value.span.clone());
         let wording =
             out.error(place, format!("no variant `{name}` of this host")).label("asked for as a variant of this");
-        match did_you_mean(name, names.iter().map(String::as_str)) {
+        match suggest(name, names.iter().map(String::as_str)) {
             Some(close) => wording.help(format!("did you mean `{close}`?")),
             None if names.is_empty() => wording.help("the profile has no variants"),
             None => wording.help(format!("the variants are {}", quoted(names.iter().map(String::as_str)))),
@@ -237,3 +237,6 @@ fn find<T: Copy, const N: usize>(all: [T; N], word: fn(T) -> &'static str, text:
 fn empty(span: Span, title: &str, help: &str, out: &mut Reporter) {
     out.error(span, title).label("nothing here").help(help);
 }
+
+#[cfg(test)]
+mod tests;

@@ -11,8 +11,8 @@ mod steps;
 
 use std::sync::Arc;
 
-use crate::decode::{Data, Reporter, Value, keys::quoted, patch, shape, syntax};
-use crate::diagnostic::{Diagnostic, Source, Spanned, did_you_mean};
+use crate::decode::{Data, Reporter, Value, keys::quoted, patch, shape, suggest, syntax};
+use crate::diagnostic::{Diagnostic, Source, Spanned};
 use crate::revision::Transport;
 use ast::{Feature, Limits, Scenario, ScenarioId};
 
@@ -127,7 +127,7 @@ fn check_requirements(ids: &[Spanned<String>], library: &dyn Library, out: &mut 
         let known = library.requirement_ids();
         let wording =
             out.error(id.span.clone(), format!("unknown requirement `{}`", id.value)).label("not in the registry");
-        match did_you_mean(&id.value, known.iter().map(String::as_str)) {
+        match suggest(&id.value, known.iter().map(String::as_str)) {
             Some(close) => wording.help(format!("did you mean `{close}`?")),
             None => wording.help("`hopcheck list requirements` lists them all"),
         };
@@ -138,7 +138,7 @@ fn check_requirements(ids: &[Spanned<String>], library: &dyn Library, out: &mut 
 fn report_unknown(place: &Spanned<String>, what: &str, known: &[&str], owner: &str, out: &mut Reporter) {
     let wording =
         out.error(place.span.clone(), format!("unknown {what} `{}`", place.value)).label(format!("not {owner}"));
-    match did_you_mean(&place.value, known.iter().copied()) {
+    match suggest(&place.value, known.iter().copied()) {
         Some(close) => wording.help(format!("did you mean `{close}`?")),
         None if known.is_empty() => wording.help(format!("there is no {what} at all")),
         None => wording.help(format!("known: {}", quoted(known.iter().copied()))),

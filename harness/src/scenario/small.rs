@@ -1,8 +1,7 @@
 //! Values with a little grammar of their own: revisions and counts.
 
 use super::ast::{CountExpectation, CountRange, Counted, Revisions};
-use crate::decode::{Reporter, Value, keys::quoted};
-use crate::diagnostic::did_you_mean;
+use crate::decode::{Reporter, Value, keys::quoted, suggest};
 use crate::revision::Revision;
 
 /// `revisions`.
@@ -29,7 +28,7 @@ fn revision(value: &Value, skip: usize, out: &mut Reporter) -> Option<Revision> 
         let wording = out
             .error(value.span.clone(), format!("unknown revision `{text}`"))
             .label("no published revision of the specification");
-        match did_you_mean(text, known) {
+        match suggest(text, known) {
             Some(close) => wording.help(format!("did you mean `{close}`?")),
             None => wording.help(format!("revisions are {}; or write `eras` or `all`", quoted(known))),
         };

@@ -7,8 +7,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::script::{Body, Describe, Nth, On, Pages, Reply, Rule, Scope, Script, Tool};
-use crate::decode::{Reporter, Value, payload, shape, syntax};
-use crate::diagnostic::{Diagnostic, Source, did_you_mean};
+use crate::decode::{Reporter, Value, keys::quoted, payload, shape, suggest, syntax};
+use crate::diagnostic::{Diagnostic, Source};
 use crate::json::Json;
 
 /// Reads a server script. Its name is the stem of the file's name.
@@ -128,9 +128,9 @@ fn check_tool(rule: &Value, script: &Script, out: &mut Reporter) {
     let wording = out
         .error(place.span.clone(), format!("unknown tool `{name}`"))
         .label(format!("not a tool of `{}`", script.name));
-    match did_you_mean(name, known()) {
+    match suggest(name, known()) {
         Some(close) => wording.help(format!("did you mean `{close}`?")),
-        None => wording.help(format!("its tools are {}", crate::decode::keys::quoted(known()))),
+        None => wording.help(format!("its tools are {}", quoted(known()))),
     };
 }
 
@@ -154,3 +154,6 @@ fn read_nth(value: &Value, out: &mut Reporter) -> Option<Nth> {
     }
     nth
 }
+
+#[cfg(test)]
+mod tests;

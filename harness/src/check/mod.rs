@@ -1,0 +1,3 @@
+//! Judging a trace.
+
+pub mod finding;

@@ -1,0 +1,179 @@
+//! A plan: scenario case × host variant × revision × transport, every name resolved, every applicability decided.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::diagnostic::Span;
+use crate::host::profile::Profile;
+use crate::json::Json;
+use crate::revision::{Revision, Transport};
+use crate::scenario::ast::{Input, Scenario, Told, ToolRef, UseKind};
+use crate::server::script::Script;
+
+/// The coordinates of a plan. With the texts they determine it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PlanKey {
+    /// `AREA/NAME` or `AREA/NAME[CASE]`.
+    pub scenario: String,
+    /// The host's name in its profile.
+    pub host: String,
+    /// Its variant.
+    pub variant: Option<String>,
+    /// The version for which the profile was resolved, where it was known.
+    pub version: Option<String>,
+    /// The revision that our servers speak.
+    pub revision: Revision,
+    /// The transport of servers that fix none.
+    pub transport: Transport,
+    /// What markers and words are derived from.
+    pub seed: u64,
+}
+
+impl PlanKey {
+    /// `HOST` or `HOST.VARIANT`.
+    #[must_use]
+    pub fn host_file_name(&self) -> String {
+        match &self.variant {
+            Some(variant) => format!("{}.{variant}", self.host),
+            None => self.host.clone(),
+        }
+    }
+
+    /// `HOST/AREA/NAME[CASE]@REVISION+TRANSPORT`, the path of its trace without the ending.
+    #[must_use]
+    pub fn path(&self) -> String {
+        format!("{}/{}@{}+{}", self.host_file_name(), self.scenario, self.revision, self.transport)
+    }
+}
+
+impl fmt::Display for PlanKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} {} {}", self.host_file_name(), self.scenario, self.revision, self.transport)
+    }
+}
+
+/// The outcome of planning one combination.
+#[derive(Clone, Debug)]
+pub enum Planned {
+    /// It can be run.
+    Run(Box<Plan>),
+    /// It does not apply, for this reason.
+    NotApplicable {
+        /// Its coordinates.
+        key: PlanKey,
+        /// The scenario.
+        scenario: Arc<Scenario>,
+        /// The profile.
+        profile: Arc<Profile>,
+        /// Why not, as a lowercase sentence.
+        reason: String,
+    },
+}
+
+/// Everything that a run needs, and everything that its record is judged by.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Its coordinates.
+    pub key: PlanKey,
+    /// The scenario.
+    pub scenario: Arc<Scenario>,
+    /// The host.
+    pub profile: Arc<Profile>,
+    /// Which of the profile's drives is used.
+    pub drive: usize,
+    /// The servers in file order.
+    pub servers: Vec<PlannedServer>,
+    /// The user's messages, each with the unguessable marker of the run in it. The first opens the run.
+    pub prompts: Vec<String>,
+    /// The marker that makes a model request one of this run.
+    pub run_marker: String,
+    /// Every tool use of the script, in order. A use's index is its identity.
+    pub uses: Vec<PlannedUse>,
+    /// The replies of the model, in order.
+    pub turns: Vec<Turn>,
+    /// The permission rules in the host's own words, for its templates.
+    pub rules: Json,
+    /// The rules of the twin, where some step denies: the same with every deny of a step turned into allow.
+    pub twin_rules: Option<Json>,
+    /// Host runs of the trace, 1 or 2, twin not counted.
+    pub runs: u8,
+}
+
+/// One server of a plan.
+#[derive(Clone, Debug)]
+pub struct PlannedServer {
+    /// The name in the host's configuration.
+    pub key: String,
+    /// What it offers and answers.
+    pub script: Script,
+    /// Its transport.
+    pub transport: Transport,
+    /// Whether the host is told to wait for it.
+    pub required: bool,
+    /// The words that the engine appends to descriptions: registered name and word.
+    pub words: Vec<(String, String)>,
+}
+
+/// One tool use of the script.
+#[derive(Clone, Debug)]
+pub struct PlannedUse {
+    /// Its index.
+    pub index: usize,
+    /// The step that it belongs to.
+    pub step: usize,
+    /// The place of its verb in the scenario.
+    pub span: Span,
+    /// The model's id of it, as the API demands; unique over the run.
+    pub id: String,
+    /// The tool.
+    pub tool: ToolRef,
+    /// The published name by the profile's rule, for the case that no offer shows it.
+    pub by_rule: Published,
+    /// What must happen to it.
+    pub kind: UseKind,
+    /// The arguments.
+    pub input: Input,
+    /// What the model must be told.
+    pub told: Option<Told>,
+}
+
+impl PlannedUse {
+    /// The argument text that the model emits.
+    #[must_use]
+    pub fn input_text(&self) -> String {
+        match &self.input {
+            Input::Json(json) => json.to_string(),
+            Input::Raw(text) => text.clone(),
+            Input::Absent => String::new(),
+        }
+    }
+}
+
+/// A name as the model sees it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Published {
+    /// The namespace, where the surface has them.
+    pub namespace: Option<String>,
+    /// The name.
+    pub name: String,
+}
+
+impl fmt::Display for Published {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.namespace {
+            Some(namespace) => write!(f, "{namespace}.{}", self.name),
+            None => f.write_str(&self.name),
+        }
+    }
+}
+
+/// One reply of the model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Turn {
+    /// The user message that this turn answers, as an index into the prompts.
+    pub prompt: usize,
+    /// Text before the tool uses, or the final text.
+    pub text: Option<String>,
+    /// The tool uses, as indices into the plan's uses; empty ends the turn of the conversation.
+    pub uses: Vec<usize>,
+}
