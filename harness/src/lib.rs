@@ -1,6 +1,7 @@
 //! A conformance test harness for MCP hosts.
 pub mod check;
 pub mod diagnostic;
+pub mod drive;
 pub mod host;
 pub mod json;
 pub mod model;
@@ -8,4 +9,6 @@ pub mod plan;
 pub mod revision;
 pub mod scenario;
 pub mod server;
+pub mod stage;
 pub mod trace;
+pub mod wire;

@@ -1,5 +1,6 @@
 //! The record of one run: one file, self-contained. The waist of the pipeline.
 
+pub mod cut;
 pub mod event;
 pub mod file;
 
