@@ -7,6 +7,7 @@ pub mod json;
 pub mod model;
 pub mod plan;
 pub mod revision;
+pub mod rpc;
 pub mod scenario;
 pub mod server;
 pub mod stage;
