@@ -3,6 +3,7 @@
 pub mod cut;
 pub mod event;
 pub mod file;
+pub mod redact;
 
 use std::sync::Arc;
 
