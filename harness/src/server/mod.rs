@@ -3,6 +3,7 @@
 //! A line of the host becomes a [`crate::rpc::Message`], `dispatch` asks `rules` what the script does about it and
 //! `legacy` or `modern` what a well-behaved server answers, and `engine` performs the work that results.
 
+pub mod decode;
 mod act;
 mod conn;
 mod dispatch;

@@ -4,6 +4,9 @@ pub mod cut;
 pub mod event;
 pub mod file;
 pub mod redact;
+mod replan;
+
+pub use replan::ReplanError;
 
 use std::sync::Arc;
 

@@ -1,0 +1,3 @@
+//! Tests of the harness from outside, one module per subject.
+
+mod corpus;
