@@ -1,7 +1,9 @@
 //! The record of one run: one file, self-contained. The waist of the pipeline.
 
+pub mod cut;
 pub mod event;
 pub mod file;
+pub mod redact;
 mod replan;
 
 pub use replan::ReplanError;
