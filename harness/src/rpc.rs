@@ -66,25 +66,15 @@ impl Message {
             };
             let (method, params) = (method.to_owned(), json.get("params").cloned());
             return match json.get("id") {
-                Some(id) => Self::Request {
-                    id: id.clone(),
-                    method,
-                    params,
-                },
+                Some(id) => Self::Request { id: id.clone(), method, params },
                 None => Self::Notification { method, params },
             };
         }
         if let Some(error) = json.get("error") {
-            return Self::Error {
-                id: id(),
-                error: error.clone(),
-            };
+            return Self::Error { id: id(), error: error.clone() };
         }
         match json.get("result") {
-            Some(result) => Self::Result {
-                id: id(),
-                result: result.clone(),
-            },
+            Some(result) => Self::Result { id: id(), result: result.clone() },
             None => Self::Malformed("the message has no `method`, `result` or `error`".to_owned()),
         }
     }
@@ -125,11 +115,7 @@ pub fn violations(bytes: &[u8]) -> Vec<String> {
         Ok(Json::Array(items)) => {
             let numbered = items.iter().enumerate();
             numbered
-                .flat_map(|(at, item)| {
-                    envelope(item)
-                        .into_iter()
-                        .map(move |v| format!("[{at}]: {v}"))
-                })
+                .flat_map(|(at, item)| envelope(item).into_iter().map(move |v| format!("[{at}]: {v}")))
                 .collect()
         }
         Ok(json) => envelope(&json),
@@ -147,22 +133,14 @@ fn envelope(json: &Json) -> Vec<String> {
         None => found.push("`jsonrpc` is missing".to_owned()),
     }
     for key in ["jsonrpc", "id", "method", "params", "result", "error"] {
-        if json
-            .members()
-            .iter()
-            .filter(|(name, _)| name == key)
-            .count()
-            > 1
-        {
+        if json.members().iter().filter(|(name, _)| name == key).count() > 1 {
             found.push(format!("`{key}` is given more than once"));
         }
     }
     if json.get("id").is_some_and(|id| !is_id(id)) {
         found.push("`id` is neither a string nor an integer".to_owned());
     }
-    let mut kinds = ["method", "result", "error"]
-        .into_iter()
-        .filter(|key| json.get(key).is_some());
+    let mut kinds = ["method", "result", "error"].into_iter().filter(|key| json.get(key).is_some());
     match (kinds.next(), kinds.next()) {
         (None, _) => found.push("the message has no `method`, `result` or `error`".to_owned()),
         (Some(a), Some(b)) => found.push(format!("the message has both `{a}` and `{b}`")),
@@ -227,26 +205,17 @@ mod tests {
             Message::Malformed(reason) => reason,
         };
         for (text, expected) in [
-            (
-                r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#,
-                "request ping",
-            ),
+            (r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#, "request ping"),
             (r#"{"id":null,"method":"ping"}"#, "request ping"),
             (r#"{"jsonrpc":"2.0","method":"m"}"#, "notification m"),
             (r#"{"id":"a","result":{}}"#, r#"result "a""#),
             (r#"{"id":1,"result":{},"error":{}}"#, "error 1"),
             (r#"{"error":{}}"#, "error null"),
             (r#"[{"id":1,"method":"a"},[]]"#, "batch 2"),
-            (
-                r#"{"id":1}"#,
-                "the message has no `method`, `result` or `error`",
-            ),
+            (r#"{"id":1}"#, "the message has no `method`, `result` or `error`"),
             (r#"{"id":1,"method":2}"#, "`method` is not a string"),
             ("7", "the message is not an object"),
-            (
-                "{",
-                "the message is not JSON: expected a member name at byte 1",
-            ),
+            ("{", "the message is not JSON: expected a member name at byte 1"),
         ] {
             assert_eq!(kind(text), expected, "{text}");
         }
@@ -255,53 +224,26 @@ mod tests {
     #[test]
     fn violations_name_what_is_wrong() {
         for (text, expected) in [
-            (
-                r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":{}}"#,
-                vec![],
-            ),
+            (r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":{}}"#, vec![]),
             (r#"{"jsonrpc":"2.0","id":1.0,"method":"ping"}"#, vec![]),
-            (
-                r#"{"jsonrpc":"2.0","error":{"code":-32700,"message":"x"}}"#,
-                vec![],
-            ),
+            (r#"{"jsonrpc":"2.0","error":{"code":-32700,"message":"x"}}"#, vec![]),
             (r#"{"id":1,"method":"ping"}"#, vec!["`jsonrpc` is missing"]),
-            (
-                r#"{"jsonrpc":2,"id":1,"method":"ping"}"#,
-                vec!["`jsonrpc` is not \"2.0\""],
-            ),
+            (r#"{"jsonrpc":2,"id":1,"method":"ping"}"#, vec!["`jsonrpc` is not \"2.0\""]),
             (
                 r#"{"jsonrpc":"2.0","id":null,"method":"ping","params":[]}"#,
-                vec![
-                    "`id` is neither a string nor an integer",
-                    "`params` is not an object",
-                ],
+                vec!["`id` is neither a string nor an integer", "`params` is not an object"],
             ),
-            (
-                r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#,
-                vec!["`id` is neither a string nor an integer"],
-            ),
-            (
-                r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}"#,
-                vec!["`id` is given more than once"],
-            ),
+            (r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#, vec!["`id` is neither a string nor an integer"]),
+            (r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}"#, vec!["`id` is given more than once"]),
             (
                 r#"{"jsonrpc":"2.0","id":1,"result":{},"error":{}}"#,
                 vec!["the message has both `result` and `error`"],
             ),
-            (
-                r#"{"jsonrpc":"2.0","result":{}}"#,
-                vec!["the response has no `id`"],
-            ),
-            (
-                r#"{"jsonrpc":"2.0","id":1,"result":[]}"#,
-                vec!["`result` is not an object"],
-            ),
+            (r#"{"jsonrpc":"2.0","result":{}}"#, vec!["the response has no `id`"]),
+            (r#"{"jsonrpc":"2.0","id":1,"result":[]}"#, vec!["`result` is not an object"]),
             (
                 r#"{"jsonrpc":"2.0","id":1,"error":{"code":"1"}}"#,
-                vec![
-                    "`error.code` is not an integer",
-                    "`error.message` is not a string",
-                ],
+                vec!["`error.code` is not an integer", "`error.message` is not a string"],
             ),
             (
                 r#"[{"jsonrpc":"2.0","method":"a"},{"jsonrpc":"2.0"}]"#,
