@@ -237,3 +237,6 @@ fn find<T: Copy, const N: usize>(all: [T; N], word: fn(T) -> &'static str, text:
 fn empty(span: Span, title: &str, help: &str, out: &mut Reporter) {
     out.error(span, title).label("nothing here").help(help);
 }
+
+#[cfg(test)]
+mod tests;

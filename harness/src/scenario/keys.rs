@@ -212,6 +212,10 @@ pub static STEP: KeyTable = KeyTable {
         Key::later("record"),
         Key::later("settle"),
         Key::later("refreshes"),
+        Key::later("add"),
+        Key::later("remove"),
+        Key::later("replace"),
+        Key::later("announce"),
     ],
     includes: &[&USE_KEYS],
     choice: Some(Choice {

@@ -1,7 +1,10 @@
 //! Names of servers and tools in steps and rules.
 
+use std::ops::Range;
+
 use super::ast::{ToolPattern, ToolRef};
 use super::report_unknown;
+use crate::decode::inside::span_inside;
 use crate::decode::{Reporter, Value};
 use crate::diagnostic::Spanned;
 
@@ -79,8 +82,12 @@ impl Names {
 
 /// Splits `SERVER/TOOL` at the first slash.
 fn split(value: &Value, text: &str, out: &mut Reporter) -> Option<(Name, Name)> {
-    if let Some((server, tool)) = text.split_once('/') {
-        return Some((value.spanned(server.to_owned()), value.spanned(tool.to_owned())));
+    if let Some(slash) = text.find('/') {
+        let name = |part: Range<usize>| {
+            let span = span_inside(&out.source().text, &value.span, text, part.clone());
+            Spanned::new(text[part].to_owned(), span)
+        };
+        return Some((name(0..slash), name(slash + 1..text.len())));
     }
     // An empty string was reported as such.
     if !text.is_empty() {

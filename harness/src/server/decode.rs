@@ -154,3 +154,6 @@ fn read_nth(value: &Value, out: &mut Reporter) -> Option<Nth> {
     }
     nth
 }
+
+#[cfg(test)]
+mod tests;

@@ -103,8 +103,8 @@ static SIDE: KeyTable = KeyTable {
 static NAMES: KeyTable = KeyTable {
     noun: "`names`",
     keys: &[
-        Key::new("flat", Kind::NonEmpty, "template of the flat name; default `mcp__{{ server }}__{{ tool }}`"),
-        Key::new("namespace", Kind::NonEmpty, "template of the namespace; default `mcp__{{ server }}`"),
+        Key::new("flat", Kind::Template, "template of the flat name; default `mcp__{{ server }}__{{ tool }}`"),
+        Key::new("namespace", Kind::Template, "template of the namespace; default `mcp__{{ server }}`"),
         Key::new("replace", Kind::Regex, "characters that become `_`; default `[^A-Za-z0-9_-]`"),
         Key::new("max", Kind::POSITIVE, "most characters of a published name; default 64"),
     ],
@@ -127,8 +127,8 @@ static DRIVE: KeyTable = KeyTable {
     noun: "a drive",
     keys: &[
         Key::new("kind", Kind::Word(&DRIVE_WORDS), "how the host is talked to").required(),
-        Key::new("argv", Kind::List(&Kind::Text), "program and arguments, as templates").required(),
-        Key::new("env", Kind::Map(&Kind::Text), "the whole environment, as templates"),
+        Key::new("argv", Kind::List(&Kind::Template), "program and arguments, as templates").required(),
+        Key::new("env", Kind::Map(&Kind::Template), "the whole environment, as templates"),
         Key::new("features", Kind::List(&Kind::Word(&FEATURE_WORDS)), "what can be done with it"),
     ],
     includes: &[],
@@ -138,8 +138,8 @@ static DRIVE: KeyTable = KeyTable {
 static FILE: KeyTable = KeyTable {
     noun: "a file",
     keys: &[
-        Key::new("path", Kind::NonEmpty, "its path, as a template that starts inside the sandbox").required(),
-        Key::new("template", Kind::Text, "its content, as a template").required(),
+        Key::new("path", Kind::Template, "its path, as a template that starts inside the sandbox").required(),
+        Key::new("template", Kind::Template, "its content, as a template").required(),
     ],
     includes: &[],
     choice: None,
