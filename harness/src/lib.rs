@@ -1,6 +1,6 @@
 //! A conformance test harness for MCP hosts.
-pub mod decode;
 pub mod check;
+pub mod decode;
 pub mod diagnostic;
 pub mod drive;
 pub mod host;

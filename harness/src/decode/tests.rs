@@ -2,6 +2,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
+use super::keys::{KeyTable, Kind};
 use super::{FileKind, Reporter, Value, kind_of, patch, payload, syntax};
 use crate::diagnostic::Source;
 use crate::json::Json;
@@ -199,6 +200,51 @@ proptest! {
         let edited: String = (0..count).filter(|at| *at != gone).map(line).collect();
         prop_assert_eq!(patched(&all, &format!("unset = [\"k{gone}\"]")), plain(&tree(&edited)));
     }
+}
+
+/// Visits a table of keys and all tables below it, each once.
+fn walk(table: &'static KeyTable, seen: &mut Vec<*const KeyTable>) {
+    if seen.contains(&std::ptr::from_ref(table)) {
+        return;
+    }
+    seen.push(table);
+    let names: Vec<&str> = table.all().map(|key| key.name).collect();
+    for (at, name) in names.iter().enumerate() {
+        assert!(!names[..at].contains(name), "{} has `{name}` twice", table.noun);
+    }
+    let chosen = table.choice.as_ref().map_or(&[][..], |choice| choice.keys);
+    assert!(chosen.iter().all(|name| names.contains(name)), "{}: {chosen:?}", table.noun);
+    for key in table.all() {
+        assert!(!key.doc.is_empty() && !key.doc.ends_with('.'), "{}: `{}`", table.noun, key.name);
+        if table.choice.is_some() {
+            assert!(key.only_with.iter().all(|verb| chosen.contains(verb)), "{}: `{}`", table.noun, key.name);
+        }
+        walk_kind(&key.kind, seen);
+    }
+}
+
+fn walk_kind(kind: &'static Kind, seen: &mut Vec<*const KeyTable>) {
+    match kind {
+        Kind::Table(table) | Kind::Tables(table) => walk(table, seen),
+        Kind::List(kind) | Kind::Map(kind) => walk_kind(kind, seen),
+        Kind::OneOf(kinds) => kinds.iter().for_each(|kind| walk_kind(kind, seen)),
+        Kind::Word(words) => {
+            let known = (words.known)();
+            assert!(words.later.iter().all(|word| !known.contains(word)), "{known:?}");
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn tables_of_keys_are_consistent() {
+    let mut seen = Vec::new();
+    for table in [&scenario::keys::SCENARIO, &scenario::keys::CASES] {
+        walk(table, &mut seen);
+    }
+    walk(&server::decode::keys::SCRIPT, &mut seen);
+    walk(&host::decode::keys::PROFILE, &mut seen);
+    assert!(seen.len() > 30, "{}", seen.len());
 }
 
 #[test]

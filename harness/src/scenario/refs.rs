@@ -8,7 +8,8 @@ use crate::decode::inside::span_inside;
 use crate::decode::{Reporter, Value};
 use crate::diagnostic::Spanned;
 
-/// What a scenario can name.
+/// What a scenario can name. A syntax error may have swallowed a server or a tool, so in a damaged file no name is
+/// reported.
 pub(super) struct Names {
     /// Server keys with their tools; `None` where the tools could not be read, so that nothing can be said of them.
     pub(super) servers: Vec<(String, Option<Vec<String>>)>,
@@ -20,7 +21,7 @@ type Name = Spanned<String>;
 impl Names {
     /// Reports a server that is not there.
     pub(super) fn check_server(&self, server: &Name, out: &mut Reporter) {
-        if !self.servers.iter().any(|(key, _)| *key == server.value) {
+        if !self.servers.iter().any(|(key, _)| *key == server.value) && !out.is_damaged() {
             let known: Vec<&str> = self.servers.iter().map(|(key, _)| key.as_str()).collect();
             report_unknown(server, "server", &known, "a server of this scenario", out);
         }
@@ -30,7 +31,7 @@ impl Names {
     pub(super) fn check_tool(&self, server: &str, tool: &Name, out: &mut Reporter) {
         let tools = self.servers.iter().find(|(key, _)| key == server).and_then(|(_, tools)| tools.as_ref());
         let Some(tools) = tools else { return };
-        if !tools.contains(&tool.value) {
+        if !tools.contains(&tool.value) && !out.is_damaged() {
             let known: Vec<&str> = tools.iter().map(String::as_str).collect();
             report_unknown(tool, "tool", &known, &format!("a tool of `{server}`"), out);
         }
@@ -74,7 +75,7 @@ impl Names {
             let Some(tools) = tools else { return };
             known.extend(tools.iter().map(String::as_str));
         }
-        if !known.contains(&tool.value.as_str()) {
+        if !known.contains(&tool.value.as_str()) && !out.is_damaged() {
             report_unknown(tool, "tool", &known, "a tool of any server", out);
         }
     }

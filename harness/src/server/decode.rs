@@ -21,6 +21,7 @@ pub fn parse(source: &Arc<Source>) -> Result<Script, Vec<Diagnostic>> {
     shape::check(&root, &keys::SCRIPT, &mut out);
     let stem = Path::new(&source.name).file_stem().unwrap_or_default().to_string_lossy();
     let script = extend(blank(&stem), &root, &mut out);
+    check_rules(&root, &script, &mut out);
     out.finish(script)
 }
 
@@ -67,7 +68,6 @@ pub fn extend(mut script: Script, table: &Value, out: &mut Reporter) -> Script {
         }
     }
     for value in table.list("on") {
-        check_tool(value, &script, out);
         script.on.extend(rule(value, out));
     }
     script
@@ -117,6 +117,14 @@ fn rule(value: &Value, out: &mut Reporter) -> Option<Rule> {
         scope: value.get("scope").and_then(|word| word.pick(&keys::SCOPES)).unwrap_or(Scope::Connection),
         actions,
     })
+}
+
+/// Reports rules of a table for tools that the whole script does not have.
+pub fn check_rules(table: &Value, script: &Script, out: &mut Reporter) {
+    // A syntax error may have swallowed the tool.
+    if !out.is_damaged() {
+        table.list("on").iter().for_each(|rule| check_tool(rule, script, out));
+    }
 }
 
 fn check_tool(rule: &Value, script: &Script, out: &mut Reporter) {
