@@ -195,6 +195,27 @@ fn a_reminder_of_the_first_message_is_not_the_next_one() {
 }
 
 #[test]
+fn the_next_user_message_may_repeat_the_first_or_arrive_changed() {
+    for name in ApiName::ALL {
+        let same = plan(name).prompts[0].clone();
+        for (scripted, sent) in [(same.clone(), same), ("And?".to_owned(), format!("(and) {MARKER}"))] {
+            let mut plan = plan(name);
+            plan.prompts[1] = scripted;
+            let mut talk = Talk { engine: Engine::new(&plan, 1, Role::Main), ..Talk::new(name) };
+            talk.user(&plan.prompts[0]);
+            assert_eq!(at(&talk.ask()), (true, Some(0), false), "{name:?}: said twice, asked once");
+            talk.said.pop();
+            for _ in 0..3 {
+                let answer = talk.ask();
+                talk.obey(&answer);
+            }
+            talk.user(&sent);
+            assert_eq!(at(&talk.ask()), (true, Some(3), false), "{name:?}: {sent}");
+        }
+    }
+}
+
+#[test]
 fn side_requests_are_known_by_what_they_lack() {
     for name in ApiName::ALL {
         let mut talk = Talk::new(name);
