@@ -1,5 +1,17 @@
 //! Scenario × profile × revision × transport, made into plans.
 
+mod build;
+mod revisions;
+mod rules;
+mod seed;
+mod semantics;
 mod types;
 
-pub use types::{Plan, PlanKey, Planned, PlannedServer, PlannedUse, Published, Turn};
+pub use build::{Select, plan, plan_one};
+pub use revisions::{PLAYED, SelectRevisions};
+pub use seed::word;
+pub use semantics::{load, semantic_errors};
+pub use types::{Plan, PlanKey, Planned, PlannedServer, PlannedStop, PlannedUse, Published, Turn};
+
+#[cfg(test)]
+mod tests;

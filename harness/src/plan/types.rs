@@ -7,7 +7,7 @@ use crate::diagnostic::Span;
 use crate::host::profile::Profile;
 use crate::json::Json;
 use crate::revision::{Revision, Transport};
-use crate::scenario::ast::{Input, Scenario, Told, ToolRef, UseKind};
+use crate::scenario::ast::{Input, Scenario, Stop, Told, ToolRef, UseKind};
 use crate::server::script::Script;
 
 /// The coordinates of a plan. With the texts they determine it.
@@ -42,13 +42,26 @@ impl PlanKey {
     /// `HOST/AREA/NAME[CASE]@REVISION+TRANSPORT`, the path of its trace without the ending.
     #[must_use]
     pub fn path(&self) -> String {
-        format!("{}/{}@{}+{}", self.host_file_name(), self.scenario, self.revision, self.transport)
+        format!(
+            "{}/{}@{}+{}",
+            self.host_file_name(),
+            self.scenario,
+            self.revision,
+            self.transport
+        )
     }
 }
 
 impl fmt::Display for PlanKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} {} {}", self.host_file_name(), self.scenario, self.revision, self.transport)
+        write!(
+            f,
+            "{} {} {} {}",
+            self.host_file_name(),
+            self.scenario,
+            self.revision,
+            self.transport
+        )
     }
 }
 
@@ -91,6 +104,8 @@ pub struct Plan {
     pub uses: Vec<PlannedUse>,
     /// The replies of the model, in order.
     pub turns: Vec<Turn>,
+    /// A stop by signal, where the scenario has one.
+    pub stop: Option<PlannedStop>,
     /// The permission rules in the host's own words, for its templates.
     pub rules: Json,
     /// The rules of the twin, where some step denies: the same with every deny of a step turned into allow.
@@ -176,4 +191,15 @@ pub struct Turn {
     pub text: Option<String>,
     /// The tool uses, as indices into the plan's uses; empty ends the turn of the conversation.
     pub uses: Vec<usize>,
+}
+
+/// A signal to the host instead of a reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlannedStop {
+    /// The step.
+    pub step: usize,
+    /// The signal.
+    pub how: Stop,
+    /// When the host asks for this turn, it gets the signal and no reply.
+    pub turn: usize,
 }

@@ -1,6 +1,13 @@
 //! The record of one run: one file, self-contained. The waist of the pipeline.
 
+pub mod cut;
 pub mod event;
+pub mod file;
+pub mod redact;
+mod replan;
+
+pub use replan::ReplanError;
+pub mod join;
 
 use std::sync::Arc;
 

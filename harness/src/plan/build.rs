@@ -1,0 +1,277 @@
+//! Building plans.
+
+use std::sync::Arc;
+
+use super::revisions::{SelectRevisions, pairs};
+use super::rules::{rules, twin, uses};
+use super::seed::word;
+use super::{Plan, PlanKey, Planned, PlannedServer, PlannedStop, PlannedUse, Turn};
+use crate::host::dialect::{self, DialectError, Rendering};
+use crate::host::names::{NameError, Names};
+use crate::host::profile::Profile;
+use crate::revision::{Revision, Transport};
+use crate::scenario::ast::{DenyBy, Feature, Scenario, Stop, UseKind, Verb};
+use crate::server::script::Describe;
+
+/// What the user wants planned.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Select {
+    /// Which revisions.
+    pub revisions: SelectRevisions,
+    /// The only transport.
+    pub transport: Option<Transport>,
+    /// What all words and markers are derived from.
+    pub seed: u64,
+}
+
+/// Why a combination cannot be run.
+enum Stopped {
+    NotApplicable(String),
+    Names(NameError),
+}
+
+impl From<DialectError> for Stopped {
+    fn from(error: DialectError) -> Self {
+        match error {
+            DialectError::Inexpressible(reason) => Self::NotApplicable(reason),
+            DialectError::Names(error) => Self::Names(error),
+        }
+    }
+}
+
+impl From<NameError> for Stopped {
+    fn from(error: NameError) -> Self {
+        Self::Names(error)
+    }
+}
+
+/// Plans a scenario on a host, for every revision and transport that is asked for.
+///
+/// What does not apply is in the list as well, with its reason: nothing is skipped in silence.
+///
+/// # Errors
+/// A name rule of the profile that cannot be applied.
+pub fn plan(
+    scenario: &Arc<Scenario>,
+    profile: &Arc<Profile>,
+    version: Option<&str>,
+    select: &Select,
+) -> Result<Vec<Planned>, NameError> {
+    let key = |revision, transport| PlanKey {
+        scenario: scenario.id.to_string(),
+        host: profile.name.clone(),
+        variant: profile.variant.clone(),
+        version: version.map(str::to_owned),
+        revision,
+        transport,
+        seed: select.seed,
+    };
+    let pairs = match admits_host(scenario, profile).and_then(|()| pairs(scenario, profile, select)) {
+        Ok(pairs) => pairs,
+        Err(reason) => {
+            let revision = match select.revisions {
+                SelectRevisions::One(revision) => revision,
+                _ => Revision::ALL.into_iter().rfind(|r| scenario.revisions.admits(*r)).unwrap_or(Revision::V2026_07_28),
+            };
+            let transport = scenario.transports.first().copied().or(select.transport).unwrap_or(Transport::Stdio);
+            return Ok(vec![not_applicable(key(revision, transport), scenario, profile, reason)]);
+        }
+    };
+    pairs.into_iter().map(|(revision, transport)| plan_one(scenario, profile, key(revision, transport))).collect()
+}
+
+/// Plans exactly the combination of `key`, as it was planned when it was recorded.
+///
+/// # Errors
+/// A name rule of the profile that cannot be applied.
+pub fn plan_one(scenario: &Arc<Scenario>, profile: &Arc<Profile>, key: PlanKey) -> Result<Planned, NameError> {
+    match build(scenario, profile, key.clone()) {
+        Ok(plan) => Ok(Planned::Run(Box::new(plan))),
+        Err(Stopped::NotApplicable(reason)) => Ok(not_applicable(key, scenario, profile, reason)),
+        Err(Stopped::Names(error)) => Err(error),
+    }
+}
+
+fn not_applicable(key: PlanKey, scenario: &Arc<Scenario>, profile: &Arc<Profile>, reason: String) -> Planned {
+    Planned::NotApplicable { key, scenario: Arc::clone(scenario), profile: Arc::clone(profile), reason }
+}
+
+fn admits_host(scenario: &Scenario, profile: &Profile) -> Result<(), String> {
+    let names: Vec<&str> = scenario.hosts.iter().map(|host| host.value.as_str()).collect();
+    if names.is_empty() || names.contains(&profile.name.as_str()) {
+        Ok(())
+    } else {
+        Err(format!("the scenario is written for {}", names.join(", ")))
+    }
+}
+
+fn build(scenario: &Arc<Scenario>, profile: &Arc<Profile>, key: PlanKey) -> Result<Plan, Stopped> {
+    let seed = key.seed;
+    let neutral = rules(scenario);
+    let world: Vec<(String, Vec<String>)> = scenario
+        .servers
+        .iter()
+        .map(|server| {
+            let tools = server.script.tools.iter().map(|tool| tool.name.clone());
+            (server.key.value.clone(), tools.collect())
+        })
+        .collect();
+    let by = uses(scenario).find_map(|(_, one)| match one.kind {
+        UseKind::Deny { by: Some(by @ (DenyBy::Permission | DenyBy::Filter)) } => Some(by),
+        _ => None,
+    });
+    let Rendering { rules, mut needs } = dialect::render(profile, &neutral, &world, by)?;
+    let twin_rules = match twin(scenario, &neutral) {
+        Some(twin) => Some(dialect::render(profile, &twin, &world, None)?.rules),
+        None => None,
+    };
+    needs.extend(scenario_needs(scenario));
+    let drive = choose_drive(profile, &needs).map_err(Stopped::NotApplicable)?;
+
+    let names = Names::new(profile)?;
+    let api = crate::model::api(profile.model.api);
+    let mut planned = Vec::new();
+    for (index, (step, one)) in uses(scenario).enumerate() {
+        planned.push(PlannedUse {
+            index,
+            step,
+            span: one.span.clone(),
+            id: api.use_id(seed, 1, index),
+            by_rule: names.published(&one.tool)?,
+            tool: one.tool.clone(),
+            kind: one.kind.clone(),
+            input: one.input.clone(),
+            told: one.told.clone(),
+        });
+    }
+    let turns = turns(scenario, seed);
+    let run_marker = format!("hcr-{}", word(seed, &["run", &scenario.id.to_string()], 12));
+    Ok(Plan {
+        servers: servers(scenario, key.transport, seed),
+        prompts: prompts(scenario, &run_marker),
+        stop: stop(scenario, &turns),
+        turns,
+        key,
+        scenario: Arc::clone(scenario),
+        profile: Arc::clone(profile),
+        drive,
+        run_marker,
+        uses: planned,
+        rules,
+        twin_rules,
+        runs: scenario.runs,
+    })
+}
+
+fn servers(scenario: &Scenario, transport: Transport, seed: u64) -> Vec<PlannedServer> {
+    let one = |server: &crate::scenario::ast::ServerUse| PlannedServer {
+        key: server.key.value.clone(),
+        words: server
+            .script
+            .tools
+            .iter()
+            .enumerate()
+            .filter(|(_, tool)| tool.describe == Describe::Marked)
+            // The position is part of the word, so that two tools of the same name in one list differ.
+            .map(|(at, tool)| {
+                (tool.name.clone(), word(seed, &["tool", &server.key.value, &tool.name, &at.to_string()], 8))
+            })
+            .collect(),
+        script: server.script.clone(),
+        transport: server.transport.unwrap_or(transport),
+        required: server.required,
+    };
+    scenario.servers.iter().map(one).collect()
+}
+
+/// The user's messages. The marker is the whole point of them: it tells a main-line request from all others.
+fn prompts(scenario: &Scenario, marker: &str) -> Vec<String> {
+    let first = format!("Run {marker}: work through the task with the tools at hand.");
+    let further = scenario.steps.iter().filter_map(|step| match &step.verb {
+        Verb::Prompt(text) => Some(format!("{} ({marker})", text.value)),
+        _ => None,
+    });
+    std::iter::once(first).chain(further).collect()
+}
+
+fn turns(scenario: &Scenario, seed: u64) -> Vec<Turn> {
+    let mut turns: Vec<Turn> = Vec::new();
+    let mut prompt = 0;
+    let mut next = 0;
+    let mut open = true;
+    // A closing text that carries a word of its own is recognised when the host sends it back as history.
+    let closing = |prompt: usize| Turn {
+        prompt,
+        text: Some(format!("Finished {}.", word(seed, &["say", &prompt.to_string()], 6))),
+        uses: Vec::new(),
+    };
+    for step in &scenario.steps {
+        match &step.verb {
+            Verb::Uses(uses) => {
+                turns.push(Turn { prompt, text: None, uses: (next..next + uses.len()).collect() });
+                next += uses.len();
+                open = true;
+            }
+            Verb::Say(text) => {
+                turns.push(Turn { prompt, text: Some(text.value.clone()), uses: Vec::new() });
+                open = false;
+            }
+            Verb::Prompt(_) => {
+                if open {
+                    turns.push(closing(prompt));
+                }
+                prompt += 1;
+                open = true;
+            }
+            Verb::Connect { .. } | Verb::List { .. } | Verb::Stop(_) => {}
+        }
+    }
+    if open {
+        turns.push(closing(prompt));
+    }
+    turns
+}
+
+/// A stop by signal takes the place of the closing reply: the host is waiting for its model when the signal comes.
+fn stop(scenario: &Scenario, turns: &[Turn]) -> Option<PlannedStop> {
+    scenario.steps.iter().enumerate().find_map(|(step, one)| match &one.verb {
+        Verb::Stop(stop) if stop.value != Stop::Exit => {
+            Some(PlannedStop { step, how: stop.value, turn: turns.len().saturating_sub(1) })
+        }
+        _ => None,
+    })
+}
+
+/// What steps and limits imply, beside the rules.
+fn scenario_needs(scenario: &Scenario) -> Vec<Feature> {
+    let mut needs: Vec<Feature> = scenario.needs.iter().map(|need| need.value).collect();
+    for step in &scenario.steps {
+        if matches!(step.verb, Verb::Prompt(_)) {
+            needs.push(Feature::Prompts);
+        }
+    }
+    if scenario.limits.call.is_some() {
+        needs.push(Feature::LimitCall);
+    }
+    if scenario.limits.start.is_some() {
+        needs.push(Feature::LimitStart);
+    }
+    needs.sort_unstable();
+    needs.dedup();
+    needs
+}
+
+fn choose_drive(profile: &Profile, needs: &[Feature]) -> Result<usize, String> {
+    let missing = |drive: &crate::host::profile::Drive| {
+        needs.iter().filter(|need| !drive.features.contains(need)).map(|need| need.as_str()).collect::<Vec<_>>()
+    };
+    if let Some(index) = profile.drives.iter().position(|drive| missing(drive).is_empty()) {
+        return Ok(index);
+    }
+    // The drive that comes closest gives the shortest reason.
+    let fewest = profile.drives.iter().map(missing).min_by_key(Vec::len);
+    Err(match fewest {
+        Some(words) => format!("no drive of {} has {}", profile.name, words.join(", ")),
+        None => format!("{} has no drive", profile.name),
+    })
+}

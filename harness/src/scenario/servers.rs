@@ -1,0 +1,55 @@
+//! `[server.KEY]`: a script, and what the scenario lays over it.
+
+use super::ast::ServerUse;
+use super::refs::Names;
+use super::{Library, report_unknown};
+use crate::decode::{Reporter, Value};
+use crate::revision::Transport;
+use crate::server::decode::{self, blank, check_rules, extend};
+use crate::server::script::Script;
+
+/// The servers in file order, and the names that they bring.
+pub(super) fn read(root: &Value, library: &dyn Library, out: &mut Reporter) -> (Vec<ServerUse>, Names) {
+    let mut servers = Vec::new();
+    let mut names = Names { servers: Vec::new() };
+    for member in root.get("server").map_or(&[][..], Value::members) {
+        let (key, table) = (&member.key, &member.value);
+        let base = match table.get("script") {
+            Some(name) => script(name, library, out),
+            None => Some(blank(&key.value)),
+        };
+        let known = base.is_some();
+        let script = extend(base.unwrap_or_else(|| blank(&key.value)), table, out);
+        // Of a script that cannot be read nobody knows the tools.
+        let tools = known.then(|| {
+            check_rules(table, &script, out);
+            script.tools.iter().map(|tool| tool.name.clone()).collect()
+        });
+        names.servers.push((key.value.clone(), tools));
+        servers.push(ServerUse {
+            key: key.clone(),
+            required: table.get("required").and_then(Value::as_bool).unwrap_or(true),
+            transport: table.get("transport").and_then(|word| Transport::parse(word.as_str()?)),
+            script,
+        });
+    }
+    (servers, names)
+}
+
+/// The named script; nothing where it was reported.
+fn script(name: &Value, library: &dyn Library, out: &mut Reporter) -> Option<Script> {
+    let text = name.spanned_str().filter(|text| !text.value.is_empty())?;
+    let Some(source) = library.script(&text.value) else {
+        let known = library.script_names();
+        let known: Vec<&str> = known.iter().map(String::as_str).collect();
+        report_unknown(&text, "script", &known, "a server script", out);
+        return None;
+    };
+    match decode::parse(&source) {
+        Ok(script) => Some(script),
+        Err(found) => {
+            out.extend(found);
+            None
+        }
+    }
+}

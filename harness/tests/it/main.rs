@@ -1,0 +1,4 @@
+//! Tests of the harness from outside, one module per subject.
+
+#[cfg(test)]
+mod corpus;
