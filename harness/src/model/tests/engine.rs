@@ -262,6 +262,18 @@ fn an_id_of_ours_is_enough_for_the_main_line_without_tools() {
 }
 
 #[test]
+fn a_profile_can_say_that_the_marker_alone_shows_the_main_line() {
+    for name in ApiName::ALL {
+        let mut plan = plan(name);
+        Arc::make_mut(&mut plan.profile).model.main_line = MainLine::Marker;
+        let mut talk = Talk { engine: Engine::new(&plan, 1, Role::Main), ..Talk::new(name) };
+        let answer = talk.send(&body(name, &talk.said.clone(), Json::Array(Vec::new())));
+        assert_eq!(at(&answer), (true, Some(0), false), "{name:?}");
+        assert_eq!(answer.uses[0].name_from, NameFrom::Rule);
+    }
+}
+
+#[test]
 fn runs_have_different_ids_and_the_same_script() {
     for name in ApiName::ALL {
         let plan = plan(name);

@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 use crate::diagnostic::{Source, Spanned};
 use crate::host::profile::{
-    ApiName, ArgumentsClaim, Bin, Claims, DialectName, ModelProfile, NameRule, Profile, SchemaGate, SideRule,
-    Strict, Surface, VersionQuery,
+    ApiName, ArgumentsClaim, Bin, Claims, DialectName, MainLine, ModelProfile, NameRule, Profile, SchemaGate,
+    SideRule, Strict, Surface, VersionQuery,
 };
 use crate::json::Json;
 use crate::plan::{Plan, PlanKey, PlannedServer, PlannedUse, Published, Turn};
@@ -82,6 +82,7 @@ fn plan(name: ApiName) -> Plan {
             turn(1, None, &[3]),
             turn(1, Some("Second answer."), &[]),
         ],
+        stop: None,
         rules: Json::Null,
         twin_rules: None,
         runs: 1,
@@ -109,7 +110,7 @@ fn server(key: &str) -> PlannedServer {
             capabilities: Json::empty(),
             instructions: None,
             pages: Pages::default(),
-            tools: tools.clone().map(|(_, tool, _)| script_tool(tool)).collect(),
+            tools: tools.clone().map(|(_, tool, _)| *tool).chain(["un-used"]).map(script_tool).collect(),
             on: Vec::new(),
         },
         transport: Transport::Stdio,
@@ -167,6 +168,7 @@ fn profile(source: &Arc<Source>, api: ApiName) -> Profile {
                 ApiName::AnthropicMessages => Surface::Flat,
                 ApiName::OpenaiResponses => Surface::Namespace,
             },
+            main_line: MainLine::Tools,
             strict: Strict::Report,
             sides: vec![SideRule {
                 name: "title".to_owned(),
@@ -174,7 +176,12 @@ fn profile(source: &Arc<Source>, api: ApiName) -> Profile {
                 answer: "Orders".to_owned(),
             }],
         },
-        names: NameRule { flat: String::new(), namespace: String::new(), replace: String::new(), max: 128 },
+        names: NameRule {
+            flat: "mcp__{{ server }}__{{ tool }}".to_owned(),
+            namespace: "mcp__{{ server }}".to_owned(),
+            replace: "[^A-Za-z0-9_]".to_owned(),
+            max: 128,
+        },
         tool_use_id: None,
         drives: Vec::new(),
         files: Vec::new(),

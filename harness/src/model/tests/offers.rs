@@ -21,6 +21,8 @@ fn offers_are_known_by_word_and_else_by_rule() {
             (offer(lookup, Some("A word beats a name. [hc:p8s2d4]")), Some(("orders", "create_note"))),
             (offer(Published { namespace: Some("other".to_owned()), ..note }, None), None),
             (offer(foreign, Some("A tool of the host.")), None),
+            // A tool that the script never uses, and whose description has no word.
+            (offer(published(name, "stock", "un_used"), None), Some(("stock", "un-used"))),
         ];
         let (offers, expected): (Vec<Offer>, Vec<_>) = cases.into_iter().unzip();
         let expected: Vec<Option<ToolRef>> =
