@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::host::profile::MainLine;
 use crate::plan::{Plan, Turn};
 
 use super::types::{Item, Request};
@@ -25,6 +26,7 @@ pub(super) struct Position {
 #[derive(Clone, Debug)]
 pub(super) struct Script {
     marker: String,
+    main_line: MainLine,
     prompts: Vec<String>,
     turns: Vec<Turn>,
     /// The turn of each tool use id of this run.
@@ -41,7 +43,8 @@ impl Script {
             .flat_map(|(at, turn)| turn.uses.iter().map(move |index| (*index, at)))
             .filter_map(|(index, at)| Some((ids.get(index)?.clone(), at)))
             .collect();
-        Self { marker: plan.run_marker.clone(), prompts: plan.prompts.clone(), turns, ids }
+        let main_line = plan.profile.model.main_line;
+        Self { marker: plan.run_marker.clone(), main_line, prompts: plan.prompts.clone(), turns, ids }
     }
 
     /// The turn of that index.
@@ -78,7 +81,10 @@ impl Script {
                 Item::Text { .. } | Item::Other(_) => {}
             }
         }
-        let tools = !request.offers.is_empty();
+        let tools = match self.main_line {
+            MainLine::Tools => !request.offers.is_empty(),
+            MainLine::Marker => true,
+        };
         let main = reading.marker && (reading.issued || tools && (reading.said || !reading.assistant));
         main.then(|| self.position(&reading))
     }

@@ -7,6 +7,7 @@ pub mod redact;
 mod replan;
 
 pub use replan::ReplanError;
+pub mod join;
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! The keys of a host profile.
 
 use crate::decode::keys::{Key, KeyTable, Kind, Words};
-use crate::host::profile::{ApiName, ArgumentsClaim, DialectName, DriveKind, Strict, Surface};
+use crate::host::profile::{ApiName, ArgumentsClaim, DialectName, DriveKind, MainLine, Strict, Surface};
 use crate::revision::{Revision, Transport};
 use crate::scenario::ast::Feature;
 
@@ -13,6 +13,7 @@ static API_WORDS: Words =
     Words { known: || ApiName::ALL.map(ApiName::as_str).to_vec(), later: &["openai-chat", "gemini"] };
 static SURFACE_WORDS: Words =
     Words { known: || Surface::ALL.map(Surface::as_str).to_vec(), later: &["search", "wrapper", "code"] };
+static MAIN_LINE_WORDS: Words = Words { known: || MainLine::ALL.map(MainLine::as_str).to_vec(), later: &[] };
 static DRIVE_WORDS: Words = Words {
     known: || DriveKind::ALL.map(DriveKind::as_str).to_vec(),
     later: &["driver", "acp", "codex-app-server"],
@@ -82,6 +83,11 @@ static MODEL: KeyTable = KeyTable {
             "strict",
             Kind::Word(&STRICT_WORDS),
             "`refuse` answers 400 to what the real API would refuse; default `report`",
+        ),
+        Key::new(
+            "main_line",
+            Kind::Word(&MAIN_LINE_WORDS),
+            "what a first request of the main line shows beside the marker; default `tools`, else `marker` alone",
         ),
         Key::new("side", Kind::Tables(&SIDE), "side requests and their answers, first match wins"),
     ],
