@@ -18,10 +18,7 @@ pub struct Source {
 impl Source {
     /// Wraps a text.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Arc<Self> {
-        Arc::new(Self {
-            name: name.into(),
-            text: text.into(),
-        })
+        Arc::new(Self { name: name.into(), text: text.into() })
     }
 
     /// Line and column (in characters) of a byte offset, both from 1.
@@ -33,10 +30,7 @@ impl Source {
         }
         let before = &self.text[..end];
         let line_start = before.rfind('\n').map_or(0, |at| at + 1);
-        (
-            before.matches('\n').count() + 1,
-            before[line_start..].chars().count() + 1,
-        )
+        (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
     }
 
     /// `FILE:LINE:COLUMN`.
@@ -67,10 +61,7 @@ impl<T> Spanned<T> {
 
     /// The same place with another value.
     pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Spanned<U> {
-        Spanned {
-            value: f(self.value),
-            span: self.span,
-        }
+        Spanned { value: f(self.value), span: self.span }
     }
 }
 
@@ -150,10 +141,8 @@ impl Diagnostic {
         if !self.label.is_empty() {
             annotation = annotation.label(&self.label);
         }
-        let snippet = Snippet::source(&self.source.text)
-            .path(&self.source.name)
-            .line_start(1)
-            .annotation(annotation);
+        let snippet =
+            Snippet::source(&self.source.text).path(&self.source.name).line_start(1).annotation(annotation);
         let mut group = Group::with_title(level.primary_title(&self.title)).element(snippet);
         for help in &self.help {
             group = group.element(Level::HELP.message(help));
@@ -205,10 +194,7 @@ mod tests {
 
     #[test]
     fn suggests_only_close_words() {
-        assert_eq!(
-            did_you_mean("requirments", ["title", "requirements"]),
-            Some("requirements")
-        );
+        assert_eq!(did_you_mean("requirments", ["title", "requirements"]), Some("requirements"));
         assert_eq!(did_you_mean("cal", ["call", "list"]), Some("call"));
         assert_eq!(did_you_mean("zebra", ["call", "list"]), None);
     }

@@ -28,13 +28,8 @@ pub enum Era {
 
 impl Revision {
     /// All revisions, oldest first.
-    pub const ALL: [Self; 5] = [
-        Self::V2024_11_05,
-        Self::V2025_03_26,
-        Self::V2025_06_18,
-        Self::V2025_11_25,
-        Self::V2026_07_28,
-    ];
+    pub const ALL: [Self; 5] =
+        [Self::V2024_11_05, Self::V2025_03_26, Self::V2025_06_18, Self::V2025_11_25, Self::V2026_07_28];
 
     /// The date string that names it on the wire.
     #[must_use]
@@ -51,19 +46,13 @@ impl Revision {
     /// The revision of that name.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL
-            .into_iter()
-            .find(|revision| revision.as_str() == text)
+        Self::ALL.into_iter().find(|revision| revision.as_str() == text)
     }
 
     /// Its era.
     #[must_use]
     pub fn era(self) -> Era {
-        if self >= Self::V2026_07_28 {
-            Era::Modern
-        } else {
-            Era::Legacy
-        }
+        if self >= Self::V2026_07_28 { Era::Modern } else { Era::Legacy }
     }
 }
 
@@ -104,9 +93,7 @@ impl Transport {
     /// The transport of that name.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL
-            .into_iter()
-            .find(|transport| transport.as_str() == text)
+        Self::ALL.into_iter().find(|transport| transport.as_str() == text)
     }
 }
 

@@ -14,30 +14,19 @@ pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>) {
             tally.absorb(calls(run, used));
         }
     }
-    sheet.close(
-        "hop.arguments",
-        tally,
-        "every call carries the model's arguments",
-    );
+    sheet.close("hop.arguments", tally, "every call carries the model's arguments");
 }
 
 /// Malformed text, arguments that fail the schema, and steps that only record have traits instead.
 fn is_subject(run: &Run<'_>, used: &Emitted<'_>) -> bool {
-    let by_schema = used.planned.kind
-        == UseKind::Deny {
-            by: Some(DenyBy::Schema),
-        };
+    let by_schema = used.planned.kind == UseKind::Deny { by: Some(DenyBy::Schema) };
     let raw = matches!(used.planned.input, Input::Raw(_));
     !by_schema && !raw && outcome(run, used) == Outcome::Assert
 }
 
 /// Whether the step of a use asserts.
 pub(super) fn outcome(run: &Run<'_>, used: &Emitted<'_>) -> Outcome {
-    run.plan
-        .scenario
-        .steps
-        .get(used.planned.step)
-        .map_or(Outcome::Assert, |step| step.outcome)
+    run.plan.scenario.steps.get(used.planned.step).map_or(Outcome::Assert, |step| step.outcome)
 }
 
 /// The arguments of the calls of one use.
@@ -46,14 +35,10 @@ pub(super) fn calls(run: &Run<'_>, used: &Emitted<'_>) -> Tally {
     let Some(wanted) = expected(run, used) else {
         return tally;
     };
-    let answer = run
-        .question(used.planned.index)
-        .and_then(|question| question.answer);
+    let answer = run.question(used.planned.index).and_then(|question| question.answer);
     let answer = answer.filter(|_| used.arguments().as_ref() != Some(&wanted));
     for (_, call) in run.calls(used) {
-        let evidence = [Some(used.reply), answer, Some(call.event)]
-            .into_iter()
-            .flatten();
+        let evidence = [Some(used.reply), answer, Some(call.event)].into_iter().flatten();
         let sent = sent(call);
         if agree(run, used, &wanted, &sent) {
             tally.holds(evidence);
@@ -66,9 +51,7 @@ pub(super) fn calls(run: &Run<'_>, used: &Emitted<'_>) -> Tally {
 
 /// What must be on the wire: the model's arguments, or those that an answer put in their place.
 pub(super) fn expected(run: &Run<'_>, used: &Emitted<'_>) -> Option<Json> {
-    let replaced = run
-        .question(used.planned.index)
-        .and_then(|question| question.updated_input());
+    let replaced = run.question(used.planned.index).and_then(|question| question.updated_input());
     replaced.or_else(|| used.arguments())
 }
 
@@ -86,8 +69,9 @@ fn agree(run: &Run<'_>, used: &Emitted<'_>, wanted: &Json, sent: &Json) -> bool 
     match run.plan.profile.claims.arguments {
         ArgumentsClaim::Exact => false,
         ArgumentsClaim::StripNull => without_null(wanted).equals(sent, NumberModel::Decimal),
-        ArgumentsClaim::CoerceBySchema => schema::of(run.plan, &used.planned.tool)
-            .is_some_and(|schema| schema::coerces(schema, wanted, sent)),
+        ArgumentsClaim::CoerceBySchema => {
+            schema::of(run.plan, &used.planned.tool).is_some_and(|schema| schema::coerces(schema, wanted, sent))
+        }
     }
 }
 
@@ -95,16 +79,9 @@ fn without_duplicates(json: &Json) -> Json {
     match json {
         Json::Array(items) => Json::Array(items.iter().map(without_duplicates).collect()),
         Json::Object(members) => {
-            let last = |at: usize| {
-                !members[at + 1..]
-                    .iter()
-                    .any(|(key, _)| *key == members[at].0)
-            };
+            let last = |at: usize| !members[at + 1..].iter().any(|(key, _)| *key == members[at].0);
             let kept = (0..members.len()).filter(|&at| last(at));
-            Json::Object(
-                kept.map(|at| (members[at].0.clone(), without_duplicates(&members[at].1)))
-                    .collect(),
-            )
+            Json::Object(kept.map(|at| (members[at].0.clone(), without_duplicates(&members[at].1))).collect())
         }
         other => other.clone(),
     }
@@ -115,10 +92,7 @@ fn without_null(json: &Json) -> Json {
         Json::Array(items) => Json::Array(items.iter().map(without_null).collect()),
         Json::Object(members) => {
             let kept = members.iter().filter(|(_, value)| *value != Json::Null);
-            Json::Object(
-                kept.map(|(key, value)| (key.clone(), without_null(value)))
-                    .collect(),
-            )
+            Json::Object(kept.map(|(key, value)| (key.clone(), without_null(value))).collect())
         }
         other => other.clone(),
     }
@@ -140,21 +114,9 @@ fn difference(wanted: &Json, sent: &Json) -> String {
             Some(_) => {}
         }
     }
-    match sent
-        .members()
-        .iter()
-        .find(|(key, _)| !wanted.members().iter().any(|(known, _)| known == key))
-    {
-        Some((key, value)) => format!(
-            "the argument `{}` appeared as {}",
-            key.to_lossy(),
-            brief(value)
-        ),
-        None => format!(
-            "the arguments are {} on the wire where the model gave {}",
-            brief(sent),
-            brief(wanted)
-        ),
+    match sent.members().iter().find(|(key, _)| !wanted.members().iter().any(|(known, _)| known == key)) {
+        Some((key, value)) => format!("the argument `{}` appeared as {}", key.to_lossy(), brief(value)),
+        None => format!("the arguments are {} on the wire where the model gave {}", brief(sent), brief(wanted)),
     }
 }
 
@@ -187,27 +149,16 @@ mod tests {
 
     #[test]
     fn null_is_stripped_from_objects_only() {
-        assert_eq!(
-            without_null(&json(r#"{"a":null,"b":[null,{"c":null}]}"#)),
-            json(r#"{"b":[null,{}]}"#)
-        );
+        assert_eq!(without_null(&json(r#"{"a":null,"b":[null,{"c":null}]}"#)), json(r#"{"b":[null,{}]}"#));
     }
 
     #[test]
     fn the_difference_is_named() {
         for (wanted, sent, expected) in [
             (r#"{"a":1}"#, "{}", "the argument `a` disappeared"),
-            (
-                r#"{"a":1}"#,
-                r#"{"a":"1"}"#,
-                "the argument `a` is \"1\" on the wire where the model gave 1",
-            ),
+            (r#"{"a":1}"#, r#"{"a":"1"}"#, "the argument `a` is \"1\" on the wire where the model gave 1"),
             ("{}", r#"{"a":1}"#, "the argument `a` appeared as 1"),
-            (
-                "{}",
-                "[]",
-                "the arguments are [] on the wire where the model gave {}",
-            ),
+            ("{}", "[]", "the arguments are [] on the wire where the model gave {}"),
         ] {
             assert_eq!(difference(&json(wanted), &json(sent)), expected);
         }

@@ -3,7 +3,7 @@
 use super::sheet::{Sheet, Tally};
 use super::view::{Run, View};
 use crate::json::Json;
-use crate::scenario::ast::{Stop, Verb};
+use crate::scenario::ast::Stop;
 use crate::trace::event::Kind;
 
 pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>) {
@@ -17,10 +17,7 @@ pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>) {
 /// A run in which a server or the model was reached, and whose host was not taken down by us: who is killed cannot
 /// clean up.
 fn is_subject(run: &Run<'_>) -> bool {
-    let killed = run.plan.scenario.steps.iter().any(|step| match &step.verb {
-        Verb::Stop(stop) => stop.value == Stop::Sigkill,
-        _ => false,
-    });
+    let killed = run.plan.stop.is_some_and(|stop| stop.how == Stop::Sigkill);
     run.is_alive() && !killed && run.end_reason() == Some("exit")
 }
 
@@ -30,19 +27,11 @@ pub(super) fn survivors(run: &Run<'_>) -> Tally {
     let outlived: Vec<_> = run.of(Kind::Survivor).collect();
     if let Some(first) = outlived.first() {
         let command = first.data.str("command").unwrap_or("a process");
-        tally.fails(
-            format!("`{command}` outlived the host and had to be killed"),
-            outlived,
-        );
+        tally.fails(format!("`{command}` outlived the host and had to be killed"), outlived);
     }
     for gone in run.of(Kind::Gone) {
         match gone.data.get("survivors").and_then(Json::as_i64) {
-            Some(0) => tally.holds(
-                run.first_contact()
-                    .into_iter()
-                    .chain(run.of(Kind::HostExit))
-                    .chain([gone]),
-            ),
+            Some(0) => tally.holds(run.first_contact().into_iter().chain(run.of(Kind::HostExit)).chain([gone])),
             Some(count) => tally.fails(format!("{count} processes outlived the host"), [gone]),
             None => {}
         }

@@ -30,24 +30,12 @@ pub(super) fn reason_is_told(run: &Run<'_>, used: &Emitted<'_>, call: &Rpc<'_>) 
     };
     let evidence = [answer, told.exchange.event];
     if run.plan.profile.model.api == ApiName::AnthropicMessages && told.flag != Some(true) {
-        tally.fails(
-            format!(
-                "the error of `{}` was told without its flag",
-                used.planned.tool
-            ),
-            evidence,
-        );
+        tally.fails(format!("the error of `{}` was told without its flag", used.planned.tool), evidence);
     }
     if reading::contains(&told.reading, result) {
         tally.holds(evidence);
     } else {
-        tally.fails(
-            format!(
-                "the text of the error of `{}` did not reach the model",
-                used.planned.tool
-            ),
-            evidence,
-        );
+        tally.fails(format!("the text of the error of `{}` did not reach the model", used.planned.tool), evidence);
     }
     tally
 }
@@ -55,15 +43,12 @@ pub(super) fn reason_is_told(run: &Run<'_>, used: &Emitted<'_>, call: &Rpc<'_>) 
 /// A JSON-RPC error or a broken connection ends in some result, and the run goes on. How much is told is a trait.
 fn failure_is_told(run: &Run<'_>, used: &Emitted<'_>, conn: &Conn<'_>, call: &Rpc<'_>) -> Tally {
     let mut tally = Tally::default();
-    let broken = || {
-        conn.broken()
-            .filter(|event| event.n > call.event.n && call.answers.is_empty())
-    };
+    let broken = || conn.broken().filter(|event| event.n > call.event.n && call.answers.is_empty());
     let Some(failure) = call.error().map(|(event, _)| event).or_else(broken) else {
         return tally;
     };
     match run.follow(used) {
-        Some(follow) if follow.results(used.id()).is_empty() => {
+        Some(follow) if follow.results(&used.id).is_empty() => {
             let reason = format!("the failure of `{}` ended in no result", used.planned.tool);
             tally.fails(reason, [call.event, failure, follow.event]);
         }
@@ -71,10 +56,7 @@ fn failure_is_told(run: &Run<'_>, used: &Emitted<'_>, conn: &Conn<'_>, call: &Rp
         None => {
             // A run that somebody else ended says nothing about the host.
             if let Some(exit) = run.own_exit() {
-                let reason = format!(
-                    "the host ended after the failure of `{}`",
-                    used.planned.tool
-                );
+                let reason = format!("the host ended after the failure of `{}`", used.planned.tool);
                 tally.fails(reason, [call.event, failure, exit]);
             }
         }

@@ -137,14 +137,8 @@ pub enum Outcome {
 
 impl Outcome {
     /// All, in the order of report summaries.
-    pub const ALL: [Self; 6] = [
-        Self::Pass,
-        Self::Warn,
-        Self::Fail,
-        Self::Untestable,
-        Self::NotApplicable,
-        Self::Error,
-    ];
+    pub const ALL: [Self; 6] =
+        [Self::Pass, Self::Warn, Self::Fail, Self::Untestable, Self::NotApplicable, Self::Error];
 
     /// Its word in reports.
     #[must_use]
@@ -162,15 +156,13 @@ impl Outcome {
     /// The outcome of findings alone; errors are decided by events.
     #[must_use]
     pub fn of(findings: &[Finding]) -> Self {
-        let worst = findings
-            .iter()
-            .map(|finding| match (finding.verdict, finding.level) {
-                (Verdict::Untestable, _) => Self::Untestable,
-                (Verdict::Fail, level) if level.fails() => Self::Fail,
-                (Verdict::Fail, Level::Should) => Self::Warn,
-                (Verdict::Pass, _) => Self::Pass,
-                _ => Self::NotApplicable,
-            });
+        let worst = findings.iter().map(|finding| match (finding.verdict, finding.level) {
+            (Verdict::Untestable, _) => Self::Untestable,
+            (Verdict::Fail, level) if level.fails() => Self::Fail,
+            (Verdict::Fail, Level::Should) => Self::Warn,
+            (Verdict::Pass, _) => Self::Pass,
+            _ => Self::NotApplicable,
+        });
         worst.max().unwrap_or(Self::Untestable)
     }
 }

@@ -9,11 +9,7 @@ use crate::scenario::ast::{Answer, DenyBy, Input, Outcome, Permissions, UseKind}
 pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>) {
     let mut tally = Tally::default();
     for run in &view.runs {
-        for used in run
-            .uses
-            .iter()
-            .filter(|used| outcome(run, used) == Outcome::Assert)
-        {
+        for used in run.uses.iter().filter(|used| outcome(run, used) == Outcome::Assert) {
             match gate(run, used) {
                 Gate::Closed => tally.absorb(stays_closed(run, used)),
                 Gate::Open => tally.absorb(is_open(run, used)),
@@ -21,11 +17,7 @@ pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>) {
             }
         }
     }
-    sheet.close(
-        "hop.gates",
-        tally,
-        "what is denied was not called, and what is allowed was",
-    );
+    sheet.close("hop.gates", tally, "what is denied was not called, and what is allowed was");
 }
 
 /// What the rules make of a use.
@@ -41,22 +33,11 @@ fn gate(run: &Run<'_>, used: &Emitted<'_>) -> Gate {
     match (&used.planned.kind, run.role) {
         // The twin runs with other rules.
         (UseKind::Deny { .. }, Role::Twin) => Gate::Unknown,
-        (
-            UseKind::Deny {
-                by: Some(DenyBy::Schema),
-            },
-            _,
-        ) => match run.plan.profile.claims.schema_gate {
+        (UseKind::Deny { by: Some(DenyBy::Schema) }, _) => match run.plan.profile.claims.schema_gate {
             SchemaGate::Claimed => Gate::Closed,
             SchemaGate::Unclaimed => Gate::Unknown,
         },
-        (
-            UseKind::Deny { .. }
-            | UseKind::Ask {
-                answer: Answer::Deny,
-            },
-            _,
-        ) => Gate::Closed,
+        (UseKind::Deny { .. } | UseKind::Ask { answer: Answer::Deny }, _) => Gate::Closed,
         // Nothing can be said of a malformed use.
         _ if matches!(used.planned.input, Input::Raw(_)) => Gate::Unknown,
         (UseKind::Ask { .. }, _) => Gate::Open,
@@ -69,10 +50,7 @@ fn is_allowed(run: &Run<'_>, used: &Emitted<'_>) -> bool {
     match &run.plan.scenario.permissions {
         Permissions::Implied => true,
         Permissions::None => false,
-        Permissions::Rules(rules) => rules
-            .allow
-            .iter()
-            .any(|pattern| pattern.value.matches(&used.planned.tool)),
+        Permissions::Rules(rules) => rules.allow.iter().any(|pattern| pattern.value.matches(&used.planned.tool)),
     }
 }
 
@@ -85,14 +63,9 @@ pub(super) fn stays_closed(run: &Run<'_>, used: &Emitted<'_>) -> Tally {
         tally.fails(reason, [used.reply, call.event]);
     }
     // Two doors: arguments that fail the schema are no question for the user.
-    if used.planned.kind
-        == (UseKind::Deny {
-            by: Some(DenyBy::Schema),
-        })
-    {
+    if used.planned.kind == (UseKind::Deny { by: Some(DenyBy::Schema) }) {
         if let Some(question) = run.question(used.planned.index) {
-            let reason =
-                format!("the user was asked about `{tool}` although its arguments fail the schema");
+            let reason = format!("the user was asked about `{tool}` although its arguments fail the schema");
             tally.fails(reason, [used.reply, question.event]);
         }
     }
@@ -113,10 +86,7 @@ fn is_open(run: &Run<'_>, used: &Emitted<'_>) -> Tally {
         return tally;
     };
     let reachable = run.conns_of(&used.planned.tool.server).any(|conn| {
-        let listed = conn
-            .rpcs
-            .iter()
-            .any(|rpc| rpc.method == "tools/list" && rpc.result().is_some());
+        let listed = conn.rpcs.iter().any(|rpc| rpc.method == "tools/list" && rpc.result().is_some());
         listed && conn.broken().is_none_or(|end| after(end, follow.event))
     });
     if reachable {

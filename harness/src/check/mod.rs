@@ -50,30 +50,15 @@ pub fn judge(plan: &Plan, trace: &Trace) -> Vec<Finding> {
 fn named(plan: &Plan, sheet: &mut Sheet<'_>) {
     for named in &plan.scenario.requirements {
         let id = named.value.as_str();
-        if sheet
-            .findings
-            .iter()
-            .any(|finding| finding.requirement == id)
-        {
+        if sheet.findings.iter().any(|finding| finding.requirement == id) {
             continue;
         }
         let Some(requirement) = registry::find(id) else {
-            sheet.untestable(
-                id,
-                Level::Invariant,
-                format!("no check judges `{id}` yet"),
-                &named.span,
-            );
+            sheet.untestable(id, Level::Invariant, format!("no check judges `{id}` yet"), &named.span);
             continue;
         };
         match requirement.not_applicable(&plan.profile.name, plan.key.revision) {
-            Some(reason) => sheet.bare(
-                id,
-                requirement.level,
-                Verdict::NotApplicable,
-                reason,
-                &named.span,
-            ),
+            Some(reason) => sheet.bare(id, requirement.level, Verdict::NotApplicable, reason, &named.span),
             None => {
                 let reason = "nothing in the trace speaks of it";
                 sheet.untestable(id, requirement.level, reason, &named.span);
@@ -94,22 +79,13 @@ pub fn outcome(plan: &Plan, trace: &Trace, findings: &[Finding]) -> (Outcome, Op
         return (Outcome::Error, Some(message.to_owned()));
     }
     let ended = |reason: &str| {
-        trace
-            .events
-            .iter()
-            .any(|event| event.kind == Kind::RunEnd && event.data.str("reason") == Some(reason))
+        trace.events.iter().any(|event| event.kind == Kind::RunEnd && event.data.str("reason") == Some(reason))
     };
     if ended("failed") {
         return (Outcome::Error, Some("the run failed".to_owned()));
     }
     if of(Kind::Interrupted).is_some() || ended("interrupted") {
-        return (
-            Outcome::Error,
-            Some(format!(
-                "the run of `{}` was interrupted",
-                plan.key.scenario
-            )),
-        );
+        return (Outcome::Error, Some(format!("the run of `{}` was interrupted", plan.key.scenario)));
     }
     (Outcome::of(findings), None)
 }

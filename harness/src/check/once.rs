@@ -17,20 +17,13 @@ pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>) {
             tally.absorb(one_result(run, used));
         }
     }
-    sheet.close(
-        "hop.once",
-        tally,
-        "each call has its tool use, and each tool use its result",
-    );
+    sheet.close("hop.once", tally, "each call has its tool use, and each tool use its result");
 }
 
 fn no_stray_call(run: &Run<'_>, tally: &mut Tally) {
     for call in run.stray_calls() {
         let name = call.param("name").cloned().unwrap_or(Json::Null);
-        tally.fails(
-            format!("a `tools/call` of {name} belongs to no tool use"),
-            [call.event],
-        );
+        tally.fails(format!("a `tools/call` of {name} belongs to no tool use"), [call.event]);
     }
 }
 
@@ -46,10 +39,7 @@ pub(super) fn calls(run: &Run<'_>, used: &Emitted<'_>) -> Tally {
         match licence(conn, before, again) {
             Some(licence) => tally.holds([licence, again.event]),
             None => tally.fails(
-                format!(
-                    "`{}` was called again for one tool use, without a licence",
-                    used.planned.tool
-                ),
+                format!("`{}` was called again for one tool use, without a licence", used.planned.tool),
                 [used.reply, before.event, again.event],
             ),
         }
@@ -65,12 +55,7 @@ fn licence<'a>(conn: &Conn<'a>, before: &Rpc<'a>, again: &Rpc<'a>) -> Option<&'a
         let code = error.get("code").and_then(Json::as_i64)?;
         REPEATABLE.contains(&code).then_some(event)
     };
-    let input = || {
-        before
-            .is_input_required()
-            .then(|| before.result().map(|(event, _)| event))
-            .flatten()
-    };
+    let input = || before.is_input_required().then(|| before.result().map(|(event, _)| event)).flatten();
     let gone = || {
         conn.events.iter().copied().find(|event| {
             matches!(event.kind, Kind::WireClosed | Kind::ServerExit)
@@ -87,20 +72,14 @@ pub(super) fn one_result(run: &Run<'_>, used: &Emitted<'_>) -> Tally {
     let Some(follow) = run.follow(used) else {
         return tally;
     };
-    match follow.results(used.id()).len() {
+    match follow.results(&used.id).len() {
         1 => tally.holds([used.reply, follow.event]),
         0 => tally.fails(
-            format!(
-                "the next model request has no result of `{}`",
-                used.planned.tool
-            ),
+            format!("the next model request has no result of `{}`", used.planned.tool),
             [used.reply, follow.event],
         ),
         count => tally.fails(
-            format!(
-                "the next model request has {count} results of `{}`",
-                used.planned.tool
-            ),
+            format!("the next model request has {count} results of `{}`", used.planned.tool),
             [used.reply, follow.event],
         ),
     }

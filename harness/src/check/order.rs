@@ -15,11 +15,7 @@ pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>) {
         use_before_call(run, &mut tally);
         response_before_success(run, &mut tally);
     }
-    sheet.close(
-        "hop.order",
-        tally,
-        "everything happened after what it needs",
-    );
+    sheet.close("hop.order", tally, "everything happened after what it needs");
 }
 
 /// Legacy: `initialize`, its response and `notifications/initialized` come before the first `tools/call` of a
@@ -41,12 +37,7 @@ fn handshake_before_call(run: &Run<'_>, tally: &mut Tally) {
                 None => {
                     let init = conn.initialize();
                     let answer = init.and_then(|init| init.result()).map(|(event, _)| event);
-                    let opening = [
-                        init.map(|init| init.event),
-                        answer,
-                        conn.initialized(),
-                        Some(call.event),
-                    ];
+                    let opening = [init.map(|init| init.event), answer, conn.initialized(), Some(call.event)];
                     tally.holds(opening.into_iter().flatten());
                 }
             }
@@ -91,10 +82,7 @@ fn use_before_call(run: &Run<'_>, tally: &mut Tally) {
     for used in &run.uses {
         for (_, call) in run.calls(used) {
             if after(used.reply, call.event) {
-                let reason = format!(
-                    "`{}` was called before the model asked for it",
-                    used.planned.tool
-                );
+                let reason = format!("`{}` was called before the model asked for it", used.planned.tool);
                 tally.fails(reason, [call.event, used.reply]);
             } else {
                 tally.holds([used.reply, call.event]);
@@ -112,10 +100,7 @@ fn response_before_success(run: &Run<'_>, tally: &mut Tally) {
         if told.flag == Some(true) || is_cancelled(conn, call.event) {
             continue;
         }
-        let reason = format!(
-            "a success of `{}` was told before its response",
-            used.planned.tool
-        );
+        let reason = format!("a success of `{}` was told before its response", used.planned.tool);
         match call.answer() {
             Some(answer) if after(answer.event, told.exchange.event) => {
                 tally.fails(reason, [told.exchange.event, answer.event]);

@@ -20,11 +20,7 @@ const LONG: usize = 16 * 1024;
 
 /// The patterns of a profile that are cut from results.
 pub(crate) fn strips(plan: &Plan) -> Vec<Regex> {
-    plan.profile
-        .strip
-        .iter()
-        .filter_map(|pattern| Regex::new(&pattern.value).ok())
-        .collect()
+    plan.profile.strip.iter().filter_map(|pattern| Regex::new(&pattern.value).ok()).collect()
 }
 
 /// A tool result, read.
@@ -67,16 +63,8 @@ impl Reading {
             values.extend(inner.iter().cloned());
             layer = inner;
         }
-        let image = result
-            .parts
-            .iter()
-            .any(|part| matches!(part, Part::Image(_)));
-        Self {
-            text,
-            decoded: strings.join("\n"),
-            values,
-            image,
-        }
+        let image = result.parts.iter().any(|part| matches!(part, Part::Image(_)));
+        Self { text, decoded: strings.join("\n"), values, image }
     }
 
     pub(crate) fn text(&self) -> &str {
@@ -99,9 +87,8 @@ impl Reading {
 
     /// The error flag that the text itself carries in the wrapping of the host, as `isError` or `is_error`.
     pub(crate) fn flag(&self) -> Option<bool> {
-        let flags = ["isError", "is_error"]
-            .iter()
-            .flat_map(|key| self.values.iter().map(move |value| value.get(key)));
+        let flags =
+            ["isError", "is_error"].iter().flat_map(|key| self.values.iter().map(move |value| value.get(key)));
         flags.flatten().find_map(Json::as_bool)
     }
 }
@@ -121,26 +108,17 @@ pub(crate) fn contains(reading: &Reading, result: &Json) -> bool {
     let blocks = blocks(result);
     let wanted: Vec<String> = blocks
         .iter()
-        .flat_map(|block| {
-            if block.len() > LONG {
-                super::view::markers(block)
-            } else {
-                vec![(*block).to_owned()]
-            }
-        })
+        .flat_map(|block| if block.len() > LONG { super::view::markers(block) } else { vec![(*block).to_owned()] })
         .collect();
     if reading.says(wanted.iter().map(String::as_str)) {
         return true;
     }
     // A block that is JSON may be written anew by the host.
-    let as_json =
-        |block: &&str| Json::parse(block.as_bytes()).is_ok_and(|json| reading.holds(&json));
+    let as_json = |block: &&str| Json::parse(block.as_bytes()).is_ok_and(|json| reading.holds(&json));
     if !blocks.is_empty() && blocks.iter().all(as_json) {
         return true;
     }
-    result
-        .get("structuredContent")
-        .is_some_and(|structured| reading.holds(structured))
+    result.get("structuredContent").is_some_and(|structured| reading.holds(structured))
 }
 
 fn in_order<'t>(text: &str, wanted: impl IntoIterator<Item = &'t str>) -> bool {
@@ -206,14 +184,7 @@ mod tests {
 
     fn read(text: &str) -> Reading {
         let parts = vec![Part::Text(text.to_owned())];
-        Reading::new(
-            &ToolResult {
-                id: "a".to_owned(),
-                is_error: None,
-                parts,
-            },
-            &[],
-        )
+        Reading::new(&ToolResult { id: "a".to_owned(), is_error: None, parts }, &[])
     }
 
     fn json(text: &str) -> Json {
@@ -249,8 +220,7 @@ mod tests {
         let result = json(r#"{"content":[{"type":"text","text":"{\"a\":1, \"b\":2}"}]}"#);
         assert!(contains(&read(r#"{"b":2,"a":1}"#), &result));
         assert!(!contains(&read(r#"{"b":2,"a":3}"#), &result));
-        let structured =
-            json(r#"{"content":[{"type":"text","text":"x"}],"structuredContent":{"a":1}}"#);
+        let structured = json(r#"{"content":[{"type":"text","text":"x"}],"structuredContent":{"a":1}}"#);
         assert!(contains(&read(r#"{"a":1}"#), &structured));
     }
 

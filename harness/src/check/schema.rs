@@ -8,17 +8,8 @@ use crate::scenario::ast::ToolRef;
 
 /// The input schema of a planned tool.
 pub(super) fn of<'a>(plan: &'a Plan, tool: &ToolRef) -> Option<&'a Json> {
-    let server = plan
-        .servers
-        .iter()
-        .find(|server| server.key == tool.server)?;
-    server
-        .script
-        .tools
-        .iter()
-        .find(|known| known.name == tool.tool)?
-        .input_schema
-        .as_ref()
+    let server = plan.servers.iter().find(|server| server.key == tool.server)?;
+    server.script.tools.iter().find(|known| known.name == tool.tool)?.input_schema.as_ref()
 }
 
 /// The keyword that `value` breaks first, in document order of the value.
@@ -45,16 +36,10 @@ pub(super) fn violation(schema: &Json, value: &Json) -> Option<&'static str> {
 
 /// The keyword that the value itself breaks, whatever is inside it.
 fn own_violation(schema: &Json, value: &Json) -> Option<&'static str> {
-    if !schema
-        .get("type")
-        .is_none_or(|types| has_type(types, value))
-    {
+    if !schema.get("type").is_none_or(|types| has_type(types, value)) {
         return Some("type");
     }
-    if schema
-        .get("enum")
-        .is_some_and(|allowed| !allowed.items().iter().any(|one| same(one, value)))
-    {
+    if schema.get("enum").is_some_and(|allowed| !allowed.items().iter().any(|one| same(one, value))) {
         return Some("enum");
     }
     if schema.get("const").is_some_and(|only| !same(only, value)) {
@@ -71,52 +56,26 @@ fn own_violation(schema: &Json, value: &Json) -> Option<&'static str> {
 
 fn object_violation(schema: &Json, value: &Json) -> Option<&'static str> {
     let required = schema.get("required").map(Json::items).unwrap_or_default();
-    if required
-        .iter()
-        .filter_map(Json::as_str)
-        .any(|key| value.get(key).is_none())
-    {
+    if required.iter().filter_map(Json::as_str).any(|key| value.get(key).is_none()) {
         return Some("required");
     }
-    bound(
-        schema,
-        value.members().len() as f64,
-        [
-            ("minProperties", Side::Least),
-            ("maxProperties", Side::Most),
-        ],
-    )
+    bound(schema, value.members().len() as f64, [("minProperties", Side::Least), ("maxProperties", Side::Most)])
 }
 
 fn array_violation(schema: &Json, items: &[Json]) -> Option<&'static str> {
-    let repeated = || {
-        items
-            .iter()
-            .enumerate()
-            .any(|(at, item)| items[..at].iter().any(|other| same(other, item)))
-    };
+    let repeated = || items.iter().enumerate().any(|(at, item)| items[..at].iter().any(|other| same(other, item)));
     if schema.get("uniqueItems") == Some(&Json::Bool(true)) && repeated() {
         return Some("uniqueItems");
     }
-    bound(
-        schema,
-        items.len() as f64,
-        [("minItems", Side::Least), ("maxItems", Side::Most)],
-    )
+    bound(schema, items.len() as f64, [("minItems", Side::Least), ("maxItems", Side::Most)])
 }
 
 fn string_violation(schema: &Json, text: &str) -> Option<&'static str> {
-    let pattern = schema
-        .str("pattern")
-        .and_then(|pattern| Regex::new(pattern).ok());
+    let pattern = schema.str("pattern").and_then(|pattern| Regex::new(pattern).ok());
     if pattern.is_some_and(|pattern| !pattern.is_match(text)) {
         return Some("pattern");
     }
-    bound(
-        schema,
-        text.chars().count() as f64,
-        [("minLength", Side::Least), ("maxLength", Side::Most)],
-    )
+    bound(schema, text.chars().count() as f64, [("minLength", Side::Least), ("maxLength", Side::Most)])
 }
 
 fn number_violation(schema: &Json, value: f64) -> Option<&'static str> {
@@ -139,11 +98,7 @@ enum Side {
     Below,
 }
 
-fn bound<const N: usize>(
-    schema: &Json,
-    value: f64,
-    limits: [(&'static str, Side); N],
-) -> Option<&'static str> {
+fn bound<const N: usize>(schema: &Json, value: f64, limits: [(&'static str, Side); N]) -> Option<&'static str> {
     limits.into_iter().find_map(|(keyword, side)| {
         let limit = limit(schema, keyword)?;
         let broken = match side {
@@ -194,25 +149,15 @@ pub(super) fn coerces(schema: &Json, wanted: &Json, sent: &Json) -> bool {
             let inner = |key: &str| schema.at(&["properties", key]).unwrap_or(&Json::Null);
             a.len() == b.len()
                 && a.iter().all(|(key, value)| {
-                    let other = b
-                        .iter()
-                        .find(|(other, _)| other == key)
-                        .map(|(_, value)| value);
-                    key.as_str()
-                        .zip(other)
-                        .is_some_and(|(key, other)| coerces(inner(key), value, other))
+                    let other = b.iter().find(|(other, _)| other == key).map(|(_, value)| value);
+                    key.as_str().zip(other).is_some_and(|(key, other)| coerces(inner(key), value, other))
                 })
         }
         (Json::Array(a), Json::Array(b)) => {
             let inner = schema.get("items").unwrap_or(&Json::Null);
             a.len() == b.len() && a.iter().zip(b).all(|(a, b)| coerces(inner, a, b))
         }
-        _ => {
-            schema
-                .get("type")
-                .is_some_and(|types| has_type(types, sent))
-                && plain(wanted) == plain(sent)
-        }
+        _ => schema.get("type").is_some_and(|types| has_type(types, sent)) && plain(wanted) == plain(sent),
     }
 }
 
@@ -245,10 +190,7 @@ mod tests {
                 "any":{"type":["string","null"]}}}"#,
         );
         for (value, expected) in [
-            (
-                r#"{"id":"A-1","n":1.0,"kind":"a","list":[1],"any":null}"#,
-                None,
-            ),
+            (r#"{"id":"A-1","n":1.0,"kind":"a","list":[1],"any":null}"#, None),
             ("[]", Some("type")),
             ("{}", Some("required")),
             (r#"{"id":7}"#, Some("type")),

@@ -24,11 +24,7 @@ impl Tally {
     }
 
     /// A fact that does not hold.
-    pub(crate) fn fails<'e>(
-        &mut self,
-        reason: impl Into<String>,
-        events: impl IntoIterator<Item = &'e Event>,
-    ) {
+    pub(crate) fn fails<'e>(&mut self, reason: impl Into<String>, events: impl IntoIterator<Item = &'e Event>) {
         self.broken.extend(events.into_iter().map(|event| event.n));
         self.reasons.push(reason.into());
     }
@@ -66,32 +62,18 @@ pub(crate) struct Sheet<'a> {
 
 impl<'a> Sheet<'a> {
     pub(crate) fn new(plan: &'a Plan) -> Self {
-        Self {
-            plan,
-            findings: Vec::new(),
-        }
+        Self { plan, findings: Vec::new() }
     }
 
     /// A place in the scenario.
     fn place(&self, span: Range<usize>) -> Option<Place> {
-        Some(Place {
-            source: Arc::clone(&self.plan.scenario.source),
-            span,
-        })
+        Some(Place { source: Arc::clone(&self.plan.scenario.source), span })
     }
 
     /// Where the scenario names the requirement, else its title.
     fn home(&self, id: &str) -> Option<Place> {
-        let named = self
-            .plan
-            .scenario
-            .requirements
-            .iter()
-            .find(|named| named.value == id);
-        self.place(named.map_or_else(
-            || self.plan.scenario.title.span.clone(),
-            |named| named.span.clone(),
-        ))
+        let named = self.plan.scenario.requirements.iter().find(|named| named.value == id);
+        self.place(named.map_or_else(|| self.plan.scenario.title.span.clone(), |named| named.span.clone()))
     }
 
     /// Closes a tally into a finding of a requirement; without any fact there is none. `holds` is said of a pass.
@@ -99,15 +81,11 @@ impl<'a> Sheet<'a> {
         let Some(requirement) = registry::find(id) else {
             return;
         };
-        if requirement
-            .not_applicable(&self.plan.profile.name, self.plan.key.revision)
-            .is_some()
-        {
+        if requirement.not_applicable(&self.plan.profile.name, self.plan.key.revision).is_some() {
             return;
         }
         let at = self.home(id);
-        self.findings
-            .extend(finding(id, requirement.level, tally, holds.into(), at));
+        self.findings.extend(finding(id, requirement.level, tally, holds.into(), at));
     }
 
     /// Closes a tally into a finding of a step.
@@ -120,18 +98,11 @@ impl<'a> Sheet<'a> {
     ) {
         let at = self.place(span.clone());
         let level = registry::find(id).map_or(Level::Invariant, |requirement| requirement.level);
-        self.findings
-            .extend(finding(id, level, tally, holds.into(), at));
+        self.findings.extend(finding(id, level, tally, holds.into(), at));
     }
 
     /// A finding that could not be made.
-    pub(crate) fn untestable(
-        &mut self,
-        id: &str,
-        level: Level,
-        reason: impl Into<String>,
-        span: &Range<usize>,
-    ) {
+    pub(crate) fn untestable(&mut self, id: &str, level: Level, reason: impl Into<String>, span: &Range<usize>) {
         self.bare(id, level, Verdict::Untestable, reason, span);
     }
 
@@ -167,10 +138,7 @@ impl<'a> Sheet<'a> {
         span: Option<&Range<usize>>,
     ) {
         let evidence: BTreeSet<u32> = events.into_iter().map(|event| event.n).collect();
-        let at = self.place(
-            span.cloned()
-                .unwrap_or_else(|| self.plan.scenario.title.span.clone()),
-        );
+        let at = self.place(span.cloned().unwrap_or_else(|| self.plan.scenario.title.span.clone()));
         self.findings.push(Finding {
             requirement: format!("trait.{name}"),
             level: Level::Trait,
@@ -183,13 +151,7 @@ impl<'a> Sheet<'a> {
     }
 }
 
-fn finding(
-    id: &str,
-    level: Level,
-    tally: Tally,
-    holds: String,
-    at: Option<Place>,
-) -> Option<Finding> {
+fn finding(id: &str, level: Level, tally: Tally, holds: String, at: Option<Place>) -> Option<Finding> {
     let (verdict, message, evidence) = match tally.reason() {
         // What the specification does not bind is recorded, never failed.
         Some(reason) if level == Level::Trait => (Verdict::Trait, reason, tally.broken),

@@ -2,32 +2,46 @@
 
 use std::collections::BTreeSet;
 
-use regex_lite::Regex;
-
 use super::sheet::{Sheet, Tally};
 use super::view::{Exchange, Run, View, after};
+use crate::host::names::Names;
 use crate::json::Json;
 use crate::plan::Plan;
 use crate::rpc::Message;
-use crate::scenario::ast::{Feature, Permissions, ToolRef, UseKind};
+use crate::scenario::ast::{DenyBy, Feature, Permissions, ToolRef, UseKind};
 use crate::trace::event::Event;
 
 pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>) {
     let mut tally = Tally::default();
     for run in &view.runs {
-        let exchanges: Vec<_> = run
-            .main_line()
-            .filter(|exchange| exchange.request.is_some())
-            .collect();
+        let exchanges: Vec<_> = run.main_line().filter(|exchange| exchange.request.is_some()).collect();
         nothing_vanishes(run, &exchanges, &mut tally);
         nothing_is_missing(run, &exchanges, &mut tally);
     }
     runs_agree(view, &mut tally);
+    let less = removals(view);
     sheet.close(
         "hop.stable-list",
         tally,
-        "the offered set is what the servers listed, on every turn",
+        format!("the offered set is what the servers listed, on every turn{less}"),
     );
+}
+
+/// The tools that were listed and have a reason not to be offered, each named with it.
+fn removals(view: &View<'_>) -> String {
+    let mut named = BTreeSet::new();
+    for run in view.judged() {
+        for exchange in run.main_line() {
+            let listed = run.listed_before(exchange.event);
+            for (tool, _) in listed.iter().filter(|(tool, _)| !exchange.offers(tool)) {
+                named.extend(removal(run.plan, tool, &listed).map(|reason| format!("`{tool}` for {reason}")));
+            }
+        }
+    }
+    if named.is_empty() {
+        return String::new();
+    }
+    format!(", less {}", named.into_iter().collect::<Vec<_>>().join(", "))
 }
 
 fn nothing_vanishes(run: &Run<'_>, exchanges: &[&Exchange<'_>], tally: &mut Tally) {
@@ -59,10 +73,7 @@ fn nothing_is_missing(run: &Run<'_>, exchanges: &[&Exchange<'_>], tally: &mut Ta
                 && removal(run.plan, tool, &listed).is_none()
                 && !may_change(run, &tool.server, exchange.event)
             {
-                tally.fails(
-                    format!("`{tool}` was listed and is not offered"),
-                    [*answer, exchange.event],
-                );
+                tally.fails(format!("`{tool}` was listed and is not offered"), [*answer, exchange.event]);
             }
         }
     }
@@ -70,17 +81,10 @@ fn nothing_is_missing(run: &Run<'_>, exchanges: &[&Exchange<'_>], tally: &mut Ta
 
 /// With two runs of one trace, both offer the same in the end.
 fn runs_agree(view: &View<'_>, tally: &mut Tally) {
-    let last: Vec<_> = view
-        .judged()
-        .filter_map(|run| Some((run, run.main_line().last()?)))
-        .collect();
+    let last: Vec<_> = view.judged().filter_map(|run| Some((run, run.main_line().last()?))).collect();
     for pair in last.windows(2) {
         let set = |exchange: &Exchange<'_>| -> BTreeSet<String> {
-            exchange
-                .offers
-                .iter()
-                .map(|offer| format!("`{}`", offer.published))
-                .collect()
+            exchange.offers.iter().map(|offer| format!("`{}`", offer.published)).collect()
         };
         let (first, second) = (set(pair[0].1), set(pair[1].1));
         if let Some(odd) = first.symmetric_difference(&second).next() {
@@ -102,11 +106,7 @@ enum Waits {
 fn waits_for(run: &Run<'_>, server: &str) -> Waits {
     let drive = run.plan.profile.drives.get(run.plan.drive);
     let has_word = drive.is_some_and(|drive| drive.features.contains(&Feature::Required));
-    if has_word && run.server(server).is_some_and(|server| server.required) {
-        Waits::Yes
-    } else {
-        Waits::No
-    }
+    if has_word && run.server(server).is_some_and(|server| server.required) { Waits::Yes } else { Waits::No }
 }
 
 /// Whether the server announced a change, or went away, before `event`; then its part of the list may differ.
@@ -121,70 +121,44 @@ fn may_change(run: &Run<'_>, server: &str, event: &Event) -> bool {
 }
 
 /// Why a listed tool may be left out, where there is a reason.
-pub(super) fn removal(
-    plan: &Plan,
-    tool: &ToolRef,
-    listed: &[(ToolRef, &Event)],
-) -> Option<&'static str> {
+fn removal(plan: &Plan, tool: &ToolRef, listed: &[(ToolRef, &Event)]) -> Option<&'static str> {
     if is_gated(plan, tool) {
         return Some("a rule");
     }
-    let entry = plan.servers.iter().find(|server| server.key == tool.server);
-    let entry = entry.and_then(|server| {
-        server
-            .script
-            .tools
-            .iter()
-            .find(|known| known.name == tool.tool)
-    });
+    let server = plan.servers.iter().find(|server| server.key == tool.server)?;
+    let entry = server.script.tools.iter().find(|known| known.name == tool.tool);
     if entry.is_some_and(|entry| !entry.input_schema.as_ref().is_some_and(is_object_schema)) {
         return Some("no schema of an object");
     }
-    let plain = |name: &str| {
-        name.chars()
-            .all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
-    };
-    let name = flat_name(plan, tool);
-    let taken = || {
-        listed
-            .iter()
-            .any(|(other, _)| other != tool && flat_name(plan, other) == name)
-    };
-    if !plain(&tool.tool) || name.chars().count() > plan.profile.names.max || taken() {
+    let law = Names::new(&plan.profile).ok()?;
+    let name = law.flat(tool).ok()?;
+    let taken =
+        || listed.iter().any(|(other, _)| other != tool && law.flat(other).is_ok_and(|other| other == name));
+    let plain = tool.tool.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
+    if !plain || name.chars().count() > plan.profile.names.max || taken() {
         return Some("a law of names");
     }
-    None
+    // Nothing shows whether a tool without our word is offered under some other name.
+    let has_word = server.words.iter().any(|(known, _)| *known == tool.tool);
+    (!has_word).then_some("a description without our word")
 }
 
 /// Whether a rule or a step denies the tool or asks about it; such a tool may be offered or not.
 pub(super) fn is_gated(plan: &Plan, tool: &ToolRef) -> bool {
     let by_rule = match &plan.scenario.permissions {
-        Permissions::Rules(rules) => rules
-            .deny
-            .iter()
-            .chain(&rules.ask)
-            .any(|pattern| pattern.value.matches(tool)),
+        Permissions::Rules(rules) => {
+            rules.deny.iter().chain(&rules.ask).any(|pattern| pattern.value.matches(tool))
+        }
         Permissions::Implied | Permissions::None => false,
     };
-    by_rule
-        || plan
-            .uses
-            .iter()
-            .any(|planned| planned.tool == *tool && planned.kind != UseKind::Call)
+    by_rule || plan.uses.iter().any(|planned| planned.tool == *tool && may_hide(&planned.kind))
+}
+
+/// Whether what must happen to a use can also be brought about by not offering the tool. A schema can not.
+const fn may_hide(kind: &UseKind) -> bool {
+    !matches!(kind, UseKind::Call | UseKind::Deny { by: Some(DenyBy::Schema) })
 }
 
 fn is_object_schema(schema: &Json) -> bool {
     schema.str("type") == Some("object")
-}
-
-/// The flat name by the profile's rule, as far as collisions and lengths need it.
-fn flat_name(plan: &Plan, tool: &ToolRef) -> String {
-    let rule = &plan.profile.names;
-    let mangle = |text: &str| match Regex::new(&rule.replace) {
-        Ok(pattern) => pattern.replace_all(text, "_").into_owned(),
-        Err(_) => text.to_owned(),
-    };
-    rule.flat
-        .replace("{{ server }}", &mangle(&tool.server))
-        .replace("{{ tool }}", &mangle(&tool.tool))
 }

@@ -11,11 +11,7 @@ pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>) {
             tally.absorb(calls(run, used));
         }
     }
-    sheet.close(
-        "hop.wire-name",
-        tally,
-        "every call carries the registered name",
-    );
+    sheet.close("hop.wire-name", tally, "every call carries the registered name");
 }
 
 /// Server and name of the calls of one use.
@@ -31,10 +27,7 @@ pub(super) fn calls(run: &Run<'_>, used: &Emitted<'_>) -> Tally {
             tally.holds([used.reply, call.event]);
         } else {
             let name = name.cloned().unwrap_or(Json::Null);
-            let reason = format!(
-                "the wire carries the name {name} where `{}` is registered",
-                tool.tool
-            );
+            let reason = format!("the wire carries the name {name} where `{}` is registered", tool.tool);
             tally.fails(reason, [used.reply, call.event]);
         }
     }

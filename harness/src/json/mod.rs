@@ -40,12 +40,7 @@ impl Json {
 
     /// An object from members, in the given order.
     pub fn object<K: Into<Text>, V: Into<Json>>(members: impl IntoIterator<Item = (K, V)>) -> Self {
-        Self::Object(
-            members
-                .into_iter()
-                .map(|(k, v)| (k.into(), v.into()))
-                .collect(),
-        )
+        Self::Object(members.into_iter().map(|(k, v)| (k.into(), v.into())).collect())
     }
 
     /// The empty object.
@@ -62,11 +57,7 @@ impl Json {
     /// The member of an object; of duplicates the last one, which is what most parsers take.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&Self> {
-        self.members()
-            .iter()
-            .rev()
-            .find(|(k, _)| k == key)
-            .map(|(_, v)| v)
+        self.members().iter().rev().find(|(k, _)| k == key).map(|(_, v)| v)
     }
 
     /// Follows a path of member names.
@@ -81,16 +72,13 @@ impl Json {
         if pointer.is_empty() {
             return Some(self);
         }
-        pointer
-            .strip_prefix('/')?
-            .split('/')
-            .try_fold(self, |value, segment| {
-                let key = segment.replace("~1", "/").replace("~0", "~");
-                match value {
-                    Self::Array(items) => items.get(key.parse::<usize>().ok()?),
-                    other => other.get(&key),
-                }
-            })
+        pointer.strip_prefix('/')?.split('/').try_fold(self, |value, segment| {
+            let key = segment.replace("~1", "/").replace("~0", "~");
+            match value {
+                Self::Array(items) => items.get(key.parse::<usize>().ok()?),
+                other => other.get(&key),
+            }
+        })
     }
 
     /// The members, or nothing where this is no object.

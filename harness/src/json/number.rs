@@ -66,19 +66,14 @@ impl Number {
         if kept.is_empty() {
             return (false, String::new(), 0);
         }
-        (
-            negative,
-            kept.to_owned(),
-            exponent - fraction.len() as i128 + dropped,
-        )
+        (negative, kept.to_owned(), exponent - fraction.len() as i128 + dropped)
     }
 }
 
 fn saturating_exponent(text: &str) -> i128 {
     // An exponent of more than 30 digits is beyond every number that a text could hold.
     let limit = i128::MAX / 4;
-    text.parse()
-        .unwrap_or(if text.starts_with('-') { -limit } else { limit })
+    text.parse().unwrap_or(if text.starts_with('-') { -limit } else { limit })
 }
 
 impl From<i64> for Number {

@@ -17,16 +17,9 @@ pub struct ParseError {
 
 pub(super) fn parse(bytes: &[u8]) -> Result<Json, ParseError> {
     if let Err(error) = str::from_utf8(bytes) {
-        return Err(ParseError {
-            offset: error.valid_up_to(),
-            reason: "invalid UTF-8",
-        });
+        return Err(ParseError { offset: error.valid_up_to(), reason: "invalid UTF-8" });
     }
-    let mut parser = Parser {
-        bytes,
-        at: 0,
-        depth: 0,
-    };
+    let mut parser = Parser { bytes, at: 0, depth: 0 };
     parser.space();
     let value = parser.value()?;
     parser.space();
@@ -48,10 +41,7 @@ impl Parser<'_> {
     }
 
     fn error(&self, reason: &'static str) -> ParseError {
-        ParseError {
-            offset: self.at,
-            reason,
-        }
+        ParseError { offset: self.at, reason }
     }
 
     fn space(&mut self) {
@@ -83,10 +73,7 @@ impl Parser<'_> {
         }
     }
 
-    fn nested(
-        &mut self,
-        body: fn(&mut Self) -> Result<Json, ParseError>,
-    ) -> Result<Json, ParseError> {
+    fn nested(&mut self, body: fn(&mut Self) -> Result<Json, ParseError>) -> Result<Json, ParseError> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             return Err(self.error("nested too deeply"));
@@ -158,11 +145,7 @@ impl Parser<'_> {
         while matches!(self.peek(), Some(b'0'..=b'9')) {
             self.at += 1;
         }
-        if self.at == start {
-            Err(self.error("expected a digit"))
-        } else {
-            Ok(())
-        }
+        if self.at == start { Err(self.error("expected a digit")) } else { Ok(()) }
     }
 
     fn number(&mut self) -> Result<Number, ParseError> {
@@ -187,9 +170,7 @@ impl Parser<'_> {
             self.digits()?;
         }
         // The scanned bytes are ASCII.
-        Ok(Number::from_valid(&String::from_utf8_lossy(
-            &self.bytes[start..self.at],
-        )))
+        Ok(Number::from_valid(&String::from_utf8_lossy(&self.bytes[start..self.at])))
     }
 
     fn string(&mut self) -> Result<Text, ParseError> {
@@ -197,8 +178,7 @@ impl Parser<'_> {
         let mut out = Vec::new();
         loop {
             let plain = self.at;
-            while matches!(self.peek(), Some(byte) if byte >= 0x20 && byte != b'"' && byte != b'\\')
-            {
+            while matches!(self.peek(), Some(byte) if byte >= 0x20 && byte != b'"' && byte != b'\\') {
                 self.at += 1;
             }
             out.extend_from_slice(&self.bytes[plain..self.at]);

@@ -41,12 +41,7 @@ fn refuses_what_rfc_8259_refuses() {
         (b"NaN", 0),
     ];
     for (text, offset) in cases {
-        assert_eq!(
-            Json::parse(text).unwrap_err().offset,
-            offset,
-            "{}",
-            String::from_utf8_lossy(text)
-        );
+        assert_eq!(Json::parse(text).unwrap_err().offset, offset, "{}", String::from_utf8_lossy(text));
     }
     assert!(Json::parse("[".repeat(100_000)).is_err());
 }
@@ -56,16 +51,8 @@ fn numbers_compare_by_value() {
     #[track_caller]
     fn check(a: &str, b: &str, decimal: bool, double: bool) {
         let (a, b) = (Json::parse(a).unwrap(), Json::parse(b).unwrap());
-        assert_eq!(
-            a.equals(&b, NumberModel::Decimal),
-            decimal,
-            "{a} {b} as decimals"
-        );
-        assert_eq!(
-            a.equals(&b, NumberModel::Double),
-            double,
-            "{a} {b} as doubles"
-        );
+        assert_eq!(a.equals(&b, NumberModel::Decimal), decimal, "{a} {b} as decimals");
+        assert_eq!(a.equals(&b, NumberModel::Double), double, "{a} {b} as doubles");
     }
     check("1", "1.0", true, true);
     check("10", "1e1", true, true);
@@ -79,11 +66,7 @@ fn numbers_compare_by_value() {
 
 #[test]
 fn objects_compare_without_order_but_with_duplicates() {
-    let equal = |a: &str, b: &str| {
-        Json::parse(a)
-            .unwrap()
-            .equals(&Json::parse(b).unwrap(), NumberModel::Decimal)
-    };
+    let equal = |a: &str, b: &str| Json::parse(a).unwrap().equals(&Json::parse(b).unwrap(), NumberModel::Decimal);
     assert!(equal(r#"{"a":1,"b":2}"#, r#"{"b":2.0,"a":1}"#));
     assert!(!equal(r#"{"a":1,"a":2}"#, r#"{"a":2}"#));
     assert!(!equal(r#"{"a":1,"a":2}"#, r#"{"a":2,"a":1}"#));

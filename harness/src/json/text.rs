@@ -90,9 +90,7 @@ fn write_wide(mut bytes: &[u8], out: &mut impl fmt::Write) -> fmt::Result {
         let (text, rest) = bytes.split_at(valid);
         write_escaped(&String::from_utf8_lossy(text), out)?;
         // The only invalid sequences that the parser makes are three-byte surrogates.
-        let [a, b, c, rest @ ..] = rest else {
-            return Ok(());
-        };
+        let [a, b, c, rest @ ..] = rest else { return Ok(()) };
         let unit = (u32::from(a & 0x0f) << 12) | (u32::from(b & 0x3f) << 6) | u32::from(c & 0x3f);
         write!(out, "\\u{unit:04x}")?;
         bytes = rest;

@@ -50,10 +50,7 @@ impl Json {
         match self {
             Self::Array(items) => Self::Array(items.iter().map(Self::sorted).collect()),
             Self::Object(members) => {
-                let mut members: Vec<_> = members
-                    .iter()
-                    .map(|(k, v)| (k.clone(), v.sorted()))
-                    .collect();
+                let mut members: Vec<_> = members.iter().map(|(k, v)| (k.clone(), v.sorted())).collect();
                 members.sort_by(|a, b| a.0.cmp(&b.0));
                 Self::Object(members)
             }

@@ -42,26 +42,13 @@ impl PlanKey {
     /// `HOST/AREA/NAME[CASE]@REVISION+TRANSPORT`, the path of its trace without the ending.
     #[must_use]
     pub fn path(&self) -> String {
-        format!(
-            "{}/{}@{}+{}",
-            self.host_file_name(),
-            self.scenario,
-            self.revision,
-            self.transport
-        )
+        format!("{}/{}@{}+{}", self.host_file_name(), self.scenario, self.revision, self.transport)
     }
 }
 
 impl fmt::Display for PlanKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{} {} {} {}",
-            self.host_file_name(),
-            self.scenario,
-            self.revision,
-            self.transport
-        )
+        write!(f, "{} {} {} {}", self.host_file_name(), self.scenario, self.revision, self.transport)
     }
 }
 

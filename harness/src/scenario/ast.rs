@@ -146,9 +146,7 @@ impl Feature {
     /// The feature of that word.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL
-            .into_iter()
-            .find(|feature| feature.as_str() == text)
+        Self::ALL.into_iter().find(|feature| feature.as_str() == text)
     }
 
     /// What it means, for `hopcheck list features`.
@@ -209,21 +207,14 @@ impl ToolPattern {
     /// Whether the pattern covers the tool.
     #[must_use]
     pub fn matches(&self, tool: &ToolRef) -> bool {
-        self.server
-            .as_ref()
-            .is_none_or(|server| *server == tool.server)
+        self.server.as_ref().is_none_or(|server| *server == tool.server)
             && self.tool.as_ref().is_none_or(|name| *name == tool.tool)
     }
 }
 
 impl fmt::Display for ToolPattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{}/{}",
-            self.server.as_deref().unwrap_or("*"),
-            self.tool.as_deref().unwrap_or("*")
-        )
+        write!(f, "{}/{}", self.server.as_deref().unwrap_or("*"), self.tool.as_deref().unwrap_or("*"))
     }
 }
 
@@ -432,12 +423,7 @@ pub enum Counted {
 
 impl Counted {
     /// All.
-    pub const ALL: [Self; 4] = [
-        Self::ListRequests,
-        Self::Initialize,
-        Self::Calls,
-        Self::Cancelled,
-    ];
+    pub const ALL: [Self; 4] = [Self::ListRequests, Self::Initialize, Self::Calls, Self::Cancelled];
 
     /// Its key in `[expect]`.
     #[must_use]

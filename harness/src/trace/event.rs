@@ -175,22 +175,13 @@ impl Kind {
     /// The kind of that lane and word.
     #[must_use]
     pub fn parse(lane: Lane, word: &str) -> Option<Self> {
-        Self::ALL
-            .iter()
-            .copied()
-            .find(|kind| kind.lane() == lane && kind.as_str() == word)
+        Self::ALL.iter().copied().find(|kind| kind.lane() == lane && kind.as_str() == word)
     }
 }
 
 impl Lane {
     /// All lanes.
-    pub const ALL: [Self; 5] = [
-        Self::Model,
-        Self::Wire,
-        Self::Process,
-        Self::User,
-        Self::Harness,
-    ];
+    pub const ALL: [Self; 5] = [Self::Model, Self::Wire, Self::Process, Self::User, Self::Harness];
 
     /// Its word in a trace.
     #[must_use]

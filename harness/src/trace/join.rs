@@ -78,10 +78,7 @@ pub struct Joined {
 /// that a damaged call cannot take the tool use of an undamaged one.
 const PASSES: &[fn(&CallSite<'_>, &UseSite<'_>) -> bool] = &[
     |call, site| {
-        same_server(call, site)
-            && same_name(call, site)
-            && same_arguments(call, site)
-            && told_so(call, site)
+        same_server(call, site) && same_name(call, site) && same_arguments(call, site) && told_so(call, site)
     },
     |call, site| same_server(call, site) && same_name(call, site) && same_arguments(call, site),
     |call, site| like_name(call, site) && same_arguments(call, site),
@@ -99,18 +96,12 @@ const ANY_TIME: usize = 2;
 /// The result is ordered by call. A call that belongs to no tool use is left out.
 #[must_use]
 pub fn join(sites: &[UseSite<'_>], calls: &[CallSite<'_>], pointer: Option<&str>) -> Vec<Joined> {
-    let mut join = Join {
-        sites,
-        calls,
-        of_call: vec![None; calls.len()],
-    };
+    let mut join = Join { sites, calls, of_call: vec![None; calls.len()] };
     join.by_id(pointer);
     join.alone();
     join.by_arguments();
     let found = join.of_call.into_iter().enumerate();
-    found
-        .filter_map(|(call, joined)| joined.map(|(site, by)| Joined { call, site, by }))
-        .collect()
+    found.filter_map(|(call, joined)| joined.map(|(site, by)| Joined { call, site, by })).collect()
 }
 
 struct Join<'s, 'a> {
@@ -134,8 +125,7 @@ impl Join<'_, '_> {
             if joined.is_some() {
                 continue;
             }
-            let mut flying =
-                (0..self.sites.len()).filter(|&site| in_flight(&self.sites[site], call));
+            let mut flying = (0..self.sites.len()).filter(|&site| in_flight(&self.sites[site], call));
             if let (Some(site), None) = (flying.next(), flying.next()) {
                 *joined = Some((site, JoinedBy::Alone));
             }
@@ -146,15 +136,11 @@ impl Join<'_, '_> {
         // First each tool use gets the call that is closest to it; what is left over is a second call of some use.
         for pass in PASSES {
             self.pass(|join, call, site| {
-                join.is_free(site)
-                    && in_flight(&join.sites[site], call)
-                    && pass(call, &join.sites[site])
+                join.is_free(site) && in_flight(&join.sites[site], call) && pass(call, &join.sites[site])
             });
         }
         for pass in PASSES {
-            self.pass(|join, call, site| {
-                in_flight(&join.sites[site], call) && pass(call, &join.sites[site])
-            });
+            self.pass(|join, call, site| in_flight(&join.sites[site], call) && pass(call, &join.sites[site]));
         }
         // A call at the wrong time: before its tool use was emitted, or after its result was told.
         for pass in &PASSES[..ANY_TIME] {
@@ -164,11 +150,7 @@ impl Join<'_, '_> {
     }
 
     fn is_free(&self, site: usize) -> bool {
-        !self
-            .of_call
-            .iter()
-            .flatten()
-            .any(|(taken, _)| *taken == site)
+        !self.of_call.iter().flatten().any(|(taken, _)| *taken == site)
     }
 
     fn pass(&mut self, fits: impl Fn(&Self, &CallSite<'_>, usize) -> bool) {
@@ -184,9 +166,7 @@ impl Join<'_, '_> {
 /// Whether the tool use was on its way when the call was written. Events of one tick are concurrent, so they overlap.
 fn in_flight(site: &UseSite<'_>, call: &CallSite<'_>) -> bool {
     let emitted = site.emitted.n < call.event.n || site.emitted.tick == call.event.tick;
-    let open = site
-        .told
-        .is_none_or(|told| call.event.n < told.n || call.event.tick == told.tick);
+    let open = site.told.is_none_or(|told| call.event.n < told.n || call.event.tick == told.tick);
     emitted && open
 }
 
@@ -207,17 +187,11 @@ fn like_name(call: &CallSite<'_>, site: &UseSite<'_>) -> bool {
 fn same_arguments(call: &CallSite<'_>, site: &UseSite<'_>) -> bool {
     let empty = Json::empty();
     let sent = call.params.get("arguments").unwrap_or(&empty);
-    site.input
-        .as_ref()
-        .is_some_and(|input| input.equals(sent, NumberModel::Decimal))
+    site.input.as_ref().is_some_and(|input| input.equals(sent, NumberModel::Decimal))
 }
 
 fn told_so(call: &CallSite<'_>, site: &UseSite<'_>) -> bool {
-    !call.answer.is_empty()
-        && call
-            .answer
-            .iter()
-            .all(|text| site.result.contains(text.as_str()))
+    !call.answer.is_empty() && call.answer.iter().all(|text| site.result.contains(text.as_str()))
 }
 
 #[cfg(test)]
@@ -252,24 +226,14 @@ mod tests {
 
     impl World {
         fn new() -> Self {
-            let tool = |tool: &str| ToolRef {
-                server: "orders".to_owned(),
-                tool: tool.to_owned(),
-            };
+            let tool = |tool: &str| ToolRef { server: "orders".to_owned(), tool: tool.to_owned() };
             Self {
                 tools: vec![tool("lookup"), tool("refund")],
                 events: (0..20).map(|n| event(n, Kind::ToServer)).collect(),
             }
         }
 
-        fn site<'a>(
-            &'a self,
-            id: &'a str,
-            tool: usize,
-            input: &str,
-            from: usize,
-            to: usize,
-        ) -> UseSite<'a> {
+        fn site<'a>(&'a self, id: &'a str, tool: usize, input: &str, from: usize, to: usize) -> UseSite<'a> {
             UseSite {
                 id,
                 tool: &self.tools[tool],
@@ -282,12 +246,7 @@ mod tests {
         }
 
         fn call(&self, n: usize, params: &str) -> CallSite<'_> {
-            CallSite {
-                event: &self.events[n],
-                server: "orders",
-                params: json(params),
-                answer: Vec::new(),
-            }
+            CallSite { event: &self.events[n], server: "orders", params: json(params), answer: Vec::new() }
         }
     }
 
@@ -303,70 +262,40 @@ mod tests {
     #[test]
     fn the_id_wins_over_everything() {
         let world = World::new();
-        let sites = [
-            world.site("a", 0, r#"{"x":1}"#, 1, 9),
-            world.site("b", 0, r#"{"x":2}"#, 1, 9),
-        ];
-        let call = world.call(
-            5,
-            r#"{"name":"lookup","arguments":{"x":1},"_meta":{"id":"b"}}"#,
-        );
+        let sites = [world.site("a", 0, r#"{"x":1}"#, 1, 9), world.site("b", 0, r#"{"x":2}"#, 1, 9)];
+        let call = world.call(5, r#"{"name":"lookup","arguments":{"x":1},"_meta":{"id":"b"}}"#);
         check(&sites, &[call], &[(0, 1, JoinedBy::Id)]);
     }
 
     #[test]
     fn alone_joins_whatever_it_carries() {
         let world = World::new();
-        let sites = [
-            world.site("a", 0, "{}", 1, 9),
-            world.site("b", 1, "{}", 11, 19),
-        ];
-        let calls = [
-            world.call(5, r#"{"name":"x","arguments":{"y":1}}"#),
-            world.call(15, r#"{"name":"lookup"}"#),
-        ];
-        check(
-            &sites,
-            &calls,
-            &[(0, 0, JoinedBy::Alone), (1, 1, JoinedBy::Alone)],
-        );
+        let sites = [world.site("a", 0, "{}", 1, 9), world.site("b", 1, "{}", 11, 19)];
+        let calls = [world.call(5, r#"{"name":"x","arguments":{"y":1}}"#), world.call(15, r#"{"name":"lookup"}"#)];
+        check(&sites, &calls, &[(0, 0, JoinedBy::Alone), (1, 1, JoinedBy::Alone)]);
     }
 
     #[test]
     fn a_damaged_call_leaves_the_others_alone() {
         let world = World::new();
-        let sites = [
-            world.site("a", 0, r#"{"x":1}"#, 1, 9),
-            world.site("b", 1, r#"{"x":1}"#, 1, 9),
-        ];
+        let sites = [world.site("a", 0, r#"{"x":1}"#, 1, 9), world.site("b", 1, r#"{"x":1}"#, 1, 9)];
         let calls = [
             world.call(5, r#"{"name":"mcp__orders__lookup","arguments":{"x":1}}"#),
             world.call(6, r#"{"name":"refund","arguments":{"x":1}}"#),
         ];
-        check(
-            &sites,
-            &calls,
-            &[(0, 0, JoinedBy::Arguments), (1, 1, JoinedBy::Arguments)],
-        );
+        check(&sites, &calls, &[(0, 0, JoinedBy::Arguments), (1, 1, JoinedBy::Arguments)]);
     }
 
     #[test]
     fn a_second_call_belongs_to_the_same_use() {
         let world = World::new();
-        let sites = [
-            world.site("a", 0, r#"{"x":1}"#, 1, 9),
-            world.site("b", 1, r#"{"x":1}"#, 1, 9),
-        ];
+        let sites = [world.site("a", 0, r#"{"x":1}"#, 1, 9), world.site("b", 1, r#"{"x":1}"#, 1, 9)];
         let call = |n| world.call(n, r#"{"name":"lookup","arguments":{"x":1}}"#);
         let refund = world.call(7, r#"{"name":"refund","arguments":{"x":1}}"#);
         check(
             &sites,
             &[call(5), call(6), refund],
-            &[
-                (0, 0, JoinedBy::Arguments),
-                (1, 0, JoinedBy::Arguments),
-                (2, 1, JoinedBy::Arguments),
-            ],
+            &[(0, 0, JoinedBy::Arguments), (1, 0, JoinedBy::Arguments), (2, 1, JoinedBy::Arguments)],
         );
     }
 
@@ -379,32 +308,18 @@ mod tests {
             &[world.call(5, r#"{"name":"lookup","arguments":{"x":1}}"#)],
             &[(0, 0, JoinedBy::Arguments)],
         );
-        check(
-            &sites,
-            &[world.call(5, r#"{"name":"lookup","arguments":{"x":2}}"#)],
-            &[],
-        );
+        check(&sites, &[world.call(5, r#"{"name":"lookup","arguments":{"x":2}}"#)], &[]);
     }
 
     #[test]
     fn equal_uses_are_told_apart_by_their_results() {
         let world = World::new();
-        let mut sites = [
-            world.site("a", 0, "{}", 1, 9),
-            world.site("b", 0, "{}", 1, 9),
-        ];
+        let mut sites = [world.site("a", 0, "{}", 1, 9), world.site("b", 0, "{}", 1, 9)];
         sites[0].result = "second".to_owned();
         sites[1].result = "first".to_owned();
-        let mut calls = [
-            world.call(5, r#"{"name":"lookup"}"#),
-            world.call(6, r#"{"name":"lookup"}"#),
-        ];
+        let mut calls = [world.call(5, r#"{"name":"lookup"}"#), world.call(6, r#"{"name":"lookup"}"#)];
         calls[0].answer = vec!["first".to_owned()];
         calls[1].answer = vec!["second".to_owned()];
-        check(
-            &sites,
-            &calls,
-            &[(0, 1, JoinedBy::Arguments), (1, 0, JoinedBy::Arguments)],
-        );
+        check(&sites, &calls, &[(0, 1, JoinedBy::Arguments), (1, 0, JoinedBy::Arguments)]);
     }
 }

@@ -3,11 +3,11 @@
 pub mod cut;
 pub mod event;
 pub mod file;
+pub mod join;
 pub mod redact;
 mod replan;
 
 pub use replan::ReplanError;
-pub mod join;
 
 use std::sync::Arc;
 

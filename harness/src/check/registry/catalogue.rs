@@ -11,15 +11,7 @@ const fn rule(
     revisions: (Revision, Revision),
     summary: &'static str,
 ) -> Requirement {
-    Requirement {
-        id,
-        level,
-        summary,
-        see: &[],
-        revisions,
-        vantage: Vantage::Wire,
-        host: None,
-    }
+    Requirement { id, level, summary, see: &[], revisions, vantage: Vantage::Wire, host: None }
 }
 
 /// A rule that shows itself in what the model is told or offered.
@@ -29,15 +21,7 @@ const fn told(
     revisions: (Revision, Revision),
     summary: &'static str,
 ) -> Requirement {
-    Requirement {
-        id,
-        level,
-        summary,
-        see: &[],
-        revisions,
-        vantage: Vantage::Model,
-        host: None,
-    }
+    Requirement { id, level, summary, see: &[], revisions, vantage: Vantage::Model, host: None }
 }
 
 const SINCE_2025_03: (Revision, Revision) = (Revision::V2025_03_26, Revision::V2026_07_28);
@@ -51,18 +35,8 @@ pub(super) const RULES: &[Requirement] = &[
         ALL,
         "Everything on the wire is a well-formed JSON-RPC 2.0 message.",
     ),
-    rule(
-        "base.request.id-string-or-integer",
-        Level::Must,
-        ALL,
-        "A request id is a string or an integer.",
-    ),
-    rule(
-        "base.request.id-not-null",
-        Level::Must,
-        ALL,
-        "A request id is never null.",
-    ),
+    rule("base.request.id-string-or-integer", Level::Must, ALL, "A request id is a string or an integer."),
+    rule("base.request.id-not-null", Level::Must, ALL, "A request id is never null."),
     rule(
         "base.request.id-unique-in-session",
         Level::Must,
@@ -81,60 +55,20 @@ pub(super) const RULES: &[Requirement] = &[
         LEGACY,
         "A response repeats the id of the server's request with its type.",
     ),
-    rule(
-        "base.response.result-xor-error",
-        Level::Must,
-        LEGACY,
-        "A response has either a result or an error.",
-    ),
-    rule(
-        "base.notification.no-id",
-        Level::Must,
-        ALL,
-        "A notification has no id.",
-    ),
-    rule(
-        "base.notification.no-response",
-        Level::Must,
-        ALL,
-        "Nothing is sent back for a notification.",
-    ),
-    rule(
-        "base.client-sends-no-responses",
-        Level::Must,
-        MODERN,
-        "A modern client sends no responses.",
-    ),
-    rule(
-        "base.batch.none-sent",
-        Level::Must,
-        SINCE_2025_06,
-        "Messages are sent one by one, never as an array.",
-    ),
-    rule(
-        "base.encoding.utf8",
-        Level::Must,
-        SINCE_2025_03,
-        "Messages are encoded in UTF-8.",
-    ),
+    rule("base.response.result-xor-error", Level::Must, LEGACY, "A response has either a result or an error."),
+    rule("base.notification.no-id", Level::Must, ALL, "A notification has no id."),
+    rule("base.notification.no-response", Level::Must, ALL, "Nothing is sent back for a notification."),
+    rule("base.client-sends-no-responses", Level::Must, MODERN, "A modern client sends no responses."),
+    rule("base.batch.none-sent", Level::Must, SINCE_2025_06, "Messages are sent one by one, never as an array."),
+    rule("base.encoding.utf8", Level::Must, SINCE_2025_03, "Messages are encoded in UTF-8."),
     rule(
         "base.request.method-and-params-shape",
         Level::Must,
         ALL,
         "Requests use methods of the revision, with params of the shape that it gives them.",
     ),
-    rule(
-        "stdio.newline-delimited",
-        Level::Trait,
-        ALL,
-        "Each message is one line that ends with a newline.",
-    ),
-    rule(
-        "stdio.no-embedded-newlines",
-        Level::Must,
-        ALL,
-        "A message has no raw newline in it.",
-    ),
+    rule("stdio.newline-delimited", Level::Trait, ALL, "Each message is one line that ends with a newline."),
+    rule("stdio.no-embedded-newlines", Level::Must, ALL, "A message has no raw newline in it."),
     rule(
         "stdio.stdin-only-mcp",
         Level::Must,
@@ -219,12 +153,7 @@ pub(super) const RULES: &[Requirement] = &[
         MODERN,
         "Every request has the client's capabilities in `_meta`.",
     ),
-    rule(
-        "modern.meta.client-info",
-        Level::Should,
-        MODERN,
-        "Every request has clientInfo in `_meta`.",
-    ),
+    rule("modern.meta.client-info", Level::Should, MODERN, "Every request has clientInfo in `_meta`."),
     rule(
         "modern.no-initialize-on-modern-server",
         Level::Trait,
@@ -237,12 +166,7 @@ pub(super) const RULES: &[Requirement] = &[
         MODERN,
         "Methods that the revision removed are not sent.",
     ),
-    rule(
-        "tools.list.requested-before-call",
-        Level::Trait,
-        ALL,
-        "Only tools that the server listed are called.",
-    ),
+    rule("tools.list.requested-before-call", Level::Trait, ALL, "Only tools that the server listed are called."),
     rule(
         "tools.list.only-with-capability",
         Level::Trait,
@@ -255,82 +179,32 @@ pub(super) const RULES: &[Requirement] = &[
         ALL,
         "`params.name` is exactly a name that the server listed.",
     ),
-    rule(
-        "tools.call.arguments-object",
-        Level::Must,
-        ALL,
-        "`arguments` is an object, where it is given.",
-    ),
+    rule("tools.call.arguments-object", Level::Must, ALL, "`arguments` is an object, where it is given."),
     rule(
         "tools.call.invokes",
         Level::Trait,
         ALL,
         "A permitted tool use becomes one call with the typed arguments.",
     ),
-    rule(
-        "tools.name.case-sensitive",
-        Level::Should,
-        SINCE_2025_11,
-        "Tool names keep their case.",
-    ),
-    rule(
-        "tools.schema.no-parameters",
-        Level::Trait,
-        SINCE_2025_11,
-        "Tools with an empty schema can be used.",
-    ),
-    told(
-        "tools.error.is-error-to-model",
-        Level::Should,
-        ALL,
-        "Results with `isError` are given to the model.",
-    ),
+    rule("tools.name.case-sensitive", Level::Should, SINCE_2025_11, "Tool names keep their case."),
+    rule("tools.schema.no-parameters", Level::Trait, SINCE_2025_11, "Tools with an empty schema can be used."),
+    told("tools.error.is-error-to-model", Level::Should, ALL, "Results with `isError` are given to the model."),
     told(
         "tools.error.protocol-error-to-model",
         Level::May,
         ALL,
         "JSON-RPC errors of calls may be given to the model.",
     ),
-    told(
-        "tools.result.multiple-blocks-order",
-        Level::Trait,
-        ALL,
-        "Several content blocks stay in order.",
-    ),
-    rule(
-        "tools.human-in-loop.can-deny",
-        Level::Should,
-        ALL,
-        "A human can deny a tool call.",
-    ),
-    rule(
-        "pagination.cursor-verbatim",
-        Level::Must,
-        ALL,
-        "Cursors come back exactly as they were given.",
-    ),
-    rule(
-        "pagination.missing-cursor-ends",
-        Level::Should,
-        ALL,
-        "A missing cursor ends the list.",
-    ),
-    rule(
-        "pagination.both-flows",
-        Level::Should,
-        ALL,
-        "Lists with and without pages are read to the end.",
-    ),
+    told("tools.result.multiple-blocks-order", Level::Trait, ALL, "Several content blocks stay in order."),
+    rule("tools.human-in-loop.can-deny", Level::Should, ALL, "A human can deny a tool call."),
+    rule("pagination.cursor-verbatim", Level::Must, ALL, "Cursors come back exactly as they were given."),
+    rule("pagination.missing-cursor-ends", Level::Should, ALL, "A missing cursor ends the list."),
+    rule("pagination.both-flows", Level::Should, ALL, "Lists with and without pages are read to the end."),
     rule(
         "pagination.empty-string-cursor-continues",
         Level::Must,
         MODERN,
         "An empty cursor is valid and does not end the list.",
     ),
-    rule(
-        "host.one-client-per-server",
-        Level::Trait,
-        ALL,
-        "Each client talks to exactly one server.",
-    ),
+    rule("host.one-client-per-server", Level::Trait, ALL, "Each client talks to exactly one server."),
 ];

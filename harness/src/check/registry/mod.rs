@@ -62,22 +62,14 @@ impl Requirement {
     #[must_use]
     pub fn not_applicable(&self, host: &str, revision: Revision) -> Option<String> {
         if !self.holds_in(revision) {
-            return Some(format!(
-                "`{}` does not hold in revision {revision}",
-                self.id
-            ));
+            return Some(format!("`{}` does not hold in revision {revision}", self.id));
         }
         let other = self.host.filter(|only| *only != host)?;
         Some(format!("`{}` speaks of {other} only", self.id))
     }
 }
 
-const TABLES: [&[Requirement]; 4] = [
-    own::INVARIANTS,
-    own::EXPECTATIONS,
-    own::CLAIMS,
-    catalogue::RULES,
-];
+const TABLES: [&[Requirement]; 4] = [own::INVARIANTS, own::EXPECTATIONS, own::CLAIMS, catalogue::RULES];
 const COUNT: usize = TABLES[0].len() + TABLES[1].len() + TABLES[2].len() + TABLES[3].len();
 
 /// All requirements that have a check, the project's own first.
@@ -113,10 +105,7 @@ mod tests {
 
     #[test]
     fn ids_are_unique_and_sentences_end() {
-        let mut ids: Vec<&str> = REQUIREMENTS
-            .iter()
-            .map(|requirement| requirement.id)
-            .collect();
+        let mut ids: Vec<&str> = REQUIREMENTS.iter().map(|requirement| requirement.id).collect();
         ids.sort_unstable();
         let count = ids.len();
         ids.dedup();
@@ -129,14 +118,7 @@ mod tests {
     #[test]
     fn a_rule_of_the_modern_era_does_not_hold_before() {
         let rule = find("modern.meta.protocol-version").unwrap();
-        assert_eq!(
-            rule.not_applicable("reference", Revision::V2026_07_28),
-            None
-        );
-        assert!(
-            rule.not_applicable("reference", Revision::V2025_11_25)
-                .unwrap()
-                .contains("2025-11-25")
-        );
+        assert_eq!(rule.not_applicable("reference", Revision::V2026_07_28), None);
+        assert!(rule.not_applicable("reference", Revision::V2025_11_25).unwrap().contains("2025-11-25"));
     }
 }

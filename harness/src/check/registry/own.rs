@@ -9,25 +9,14 @@ const fn invariant(
     see: &'static [&'static str],
     summary: &'static str,
 ) -> Requirement {
-    Requirement {
-        id,
-        level: Level::Invariant,
-        summary,
-        see,
-        revisions: ALL,
-        vantage,
-        host: None,
-    }
+    Requirement { id, level: Level::Invariant, summary, see, revisions: ALL, vantage, host: None }
 }
 
 pub(super) const INVARIANTS: &[Requirement] = &[
     invariant(
         "hop.order",
         Vantage::Hop,
-        &[
-            "lifecycle.initialize-first",
-            "tools.list.requested-before-call",
-        ],
+        &["lifecycle.initialize-first", "tools.list.requested-before-call"],
         "No call comes before its handshake or its tool use, no offer before its list, no success before its response.",
     ),
     invariant(
@@ -39,10 +28,7 @@ pub(super) const INVARIANTS: &[Requirement] = &[
     invariant(
         "hop.wire-name",
         Vantage::Wire,
-        &[
-            "tools.call.wire-name-unprefixed",
-            "tools.name.case-sensitive",
-        ],
+        &["tools.call.wire-name-unprefixed", "tools.name.case-sensitive"],
         "The wire carries the registered name byte for byte, whatever the model was shown.",
     ),
     invariant(
@@ -54,10 +40,7 @@ pub(super) const INVARIANTS: &[Requirement] = &[
     invariant(
         "hop.errors",
         Vantage::Hop,
-        &[
-            "tools.error.is-error-to-model",
-            "tools.error.protocol-error-to-model",
-        ],
+        &["tools.error.is-error-to-model", "tools.error.protocol-error-to-model"],
         "The text of an error result reaches the model with its flag, and any other failure ends in some result.",
     ),
     invariant(
@@ -84,11 +67,7 @@ pub(super) const EXPECTATIONS: &[Requirement] = &[
     invariant(
         "expect.connect",
         Vantage::Wire,
-        &[
-            "lifecycle.initialize-first",
-            "lifecycle.initialized-notification",
-            "modern.meta.protocol-version",
-        ],
+        &["lifecycle.initialize-first", "lifecycle.initialized-notification", "modern.meta.protocol-version"],
         "A `connect` step: each server is opened as the revision says, one live process at a time.",
     ),
     invariant(
@@ -110,12 +89,7 @@ pub(super) const EXPECTATIONS: &[Requirement] = &[
         "A `call` step: one call at the right server with the registered name and equal arguments, and one result that \
          contains the reply.",
     ),
-    invariant(
-        "expect.told",
-        Vantage::Model,
-        &[],
-        "The model is told of a result what the step says.",
-    ),
+    invariant("expect.told", Vantage::Model, &[], "The model is told of a result what the step says."),
     invariant(
         "expect.deny",
         Vantage::Hop,
@@ -134,12 +108,7 @@ pub(super) const EXPECTATIONS: &[Requirement] = &[
         &[],
         "A `say` step: the final text is served and the conversation ends.",
     ),
-    invariant(
-        "expect.counts",
-        Vantage::Wire,
-        &[],
-        "Messages of a kind are as many as `[expect]` says.",
-    ),
+    invariant("expect.counts", Vantage::Wire, &[], "Messages of a kind are as many as `[expect]` says."),
     invariant(
         "expect.stop",
         Vantage::Process,
@@ -170,15 +139,7 @@ const fn claim(
     see: &'static [&'static str],
     summary: &'static str,
 ) -> Requirement {
-    Requirement {
-        id,
-        level,
-        summary,
-        see,
-        revisions: ALL,
-        vantage,
-        host: None,
-    }
+    Requirement { id, level, summary, see, revisions: ALL, vantage, host: None }
 }
 
 pub(super) const CLAIMS: &[Requirement] = &[

@@ -46,24 +46,13 @@ pub(super) fn judge(run: &Run<'_>, planned: &PlannedUse, answer: Answer) -> Judg
 fn shows(used: &Emitted<'_>, question: &Question<'_>, tally: &mut Tally) {
     let shown = question.event.data.str("name").unwrap_or_default();
     if shown != used.published.name && !shown.contains(&used.planned.tool.tool) {
-        let reason = format!(
-            "the user was asked about `{shown}` where the model uses `{}`",
-            used.published
-        );
+        let reason = format!("the user was asked about `{shown}` where the model uses `{}`", used.published);
         tally.fails(reason, [used.reply, question.event]);
     }
-    let input = question
-        .event
-        .data
-        .str("input")
-        .map(|text| Json::parse(text.as_bytes()));
+    let input = question.event.data.str("input").map(|text| Json::parse(text.as_bytes()));
     match (input, used.arguments()) {
         (Some(Ok(input)), Some(given)) if !input.equals(&given, NumberModel::Decimal) => {
-            let reason = format!(
-                "the user was shown {} where the model gave {}",
-                brief(&input),
-                brief(&given)
-            );
+            let reason = format!("the user was shown {} where the model gave {}", brief(&input), brief(&given));
             tally.fails(reason, [used.reply, question.event]);
         }
         (None, Some(given)) if !given.members().is_empty() => {
@@ -80,26 +69,15 @@ fn shows(used: &Emitted<'_>, question: &Question<'_>, tally: &mut Tally) {
 fn comes_first(run: &Run<'_>, used: &Emitted<'_>, question: &Question<'_>, tally: &mut Tally) {
     for (_, call) in run.calls(used) {
         if after(question.event, call.event) {
-            let reason = format!(
-                "`{}` was called before the user was asked",
-                used.planned.tool
-            );
+            let reason = format!("`{}` was called before the user was asked", used.planned.tool);
             tally.fails(reason, [call.event, question.event]);
             continue;
         }
         match question.answer {
-            Some(answer) if !after(answer, call.event) => {
-                tally.holds([question.event, answer, call.event])
-            }
+            Some(answer) if !after(answer, call.event) => tally.holds([question.event, answer, call.event]),
             later => {
-                let reason = format!(
-                    "`{}` was called before the user answered",
-                    used.planned.tool
-                );
-                tally.fails(
-                    reason,
-                    [question.event, call.event].into_iter().chain(later),
-                );
+                let reason = format!("`{}` was called before the user answered", used.planned.tool);
+                tally.fails(reason, [question.event, call.event].into_iter().chain(later));
             }
         }
     }
@@ -107,18 +85,8 @@ fn comes_first(run: &Run<'_>, used: &Emitted<'_>, question: &Question<'_>, tally
 
 /// Whether the user has allowed the tool for good before; then no further question is due.
 fn was_always_allowed(run: &Run<'_>, planned: &PlannedUse) -> bool {
-    run.plan.uses[..planned.index.min(run.plan.uses.len())]
-        .iter()
-        .any(|before| {
-            let always = before.kind
-                == UseKind::Ask {
-                    answer: Answer::Always,
-                }
-                && before.tool == planned.tool;
-            always
-                && run
-                    .question(before.index)
-                    .and_then(|question| question.answer_word())
-                    == Some("always")
-        })
+    run.plan.uses[..planned.index.min(run.plan.uses.len())].iter().any(|before| {
+        let always = before.kind == UseKind::Ask { answer: Answer::Always } && before.tool == planned.tool;
+        always && run.question(before.index).and_then(|question| question.answer_word()) == Some("always")
+    })
 }

@@ -28,14 +28,8 @@ pub(super) fn judge(run: &Run<'_>, planned: &PlannedUse) -> Judged {
 pub(super) fn called(run: &Run<'_>, used: &Emitted<'_>) -> Tally {
     let mut tally = Tally::default();
     if used.calls.is_empty() {
-        let end = run
-            .follow(used)
-            .map(|exchange| exchange.event)
-            .or_else(|| run.own_exit());
-        tally.fails(
-            format!("`{}` was never called", used.planned.tool),
-            [used.reply].into_iter().chain(end),
-        );
+        let end = run.follow(used).map(|exchange| exchange.event).or_else(|| run.own_exit());
+        tally.fails(format!("`{}` was never called", used.planned.tool), [used.reply].into_iter().chain(end));
         return tally;
     }
     tally.absorb(once::calls(run, used));
@@ -49,14 +43,8 @@ pub(super) fn result(run: &Run<'_>, used: &Emitted<'_>) -> Tally {
     let mut tally = once::one_result(run, used);
     let Some(told) = run.told(used) else {
         if run.follow(used).is_none() {
-            let end = run
-                .of(Kind::HostExit)
-                .last()
-                .or_else(|| run.of(Kind::RunEnd).last());
-            let reason = format!(
-                "the run ended before the result of `{}` was told",
-                used.planned.tool
-            );
+            let end = run.of(Kind::HostExit).last().or_else(|| run.of(Kind::RunEnd).last());
+            let reason = format!("the run ended before the result of `{}` was told", used.planned.tool);
             tally.fails(reason, [used.reply].into_iter().chain(end));
         }
         return tally;
@@ -68,10 +56,7 @@ pub(super) fn result(run: &Run<'_>, used: &Emitted<'_>) -> Tally {
     if reading::contains(&told.reading, reply) {
         tally.holds([answer, told.exchange.event]);
     } else {
-        let reason = format!(
-            "the result of `{}` does not contain its reply",
-            used.planned.tool
-        );
+        let reason = format!("the result of `{}` does not contain its reply", used.planned.tool);
         tally.fails(reason, [answer, told.exchange.event]);
     }
     tally

@@ -21,19 +21,13 @@ pub(super) fn check(
     span: &Range<usize>,
 ) {
     let keys: Vec<&str> = if servers.is_empty() {
-        view.plan
-            .servers
-            .iter()
-            .map(|server| server.key.as_str())
-            .collect()
+        view.plan.servers.iter().map(|server| server.key.as_str()).collect()
     } else {
         servers.iter().map(|server| server.value.as_str()).collect()
     };
     let judged = every(view, |run| {
         if !run.is_alive() {
-            return Judged::Untestable(
-                "the host reached neither a server nor the model".to_owned(),
-            );
+            return Judged::Untestable("the host reached neither a server nor the model".to_owned());
         }
         let mut tally = Tally::default();
         for key in &keys {
@@ -45,13 +39,7 @@ pub(super) fn check(
         }
         Judged::Facts(tally)
     });
-    close(
-        sheet,
-        "expect.connect",
-        span,
-        judged,
-        "every server was opened in order",
-    );
+    close(sheet, "expect.connect", span, judged, "every server was opened in order");
 }
 
 fn opens(run: &Run<'_>, key: &str, tally: &mut Tally) {
@@ -67,11 +55,7 @@ fn opens(run: &Run<'_>, key: &str, tally: &mut Tally) {
             format!("`{key}` never got a request of its revision that it could answer")
         }
     };
-    tally.fails(
-        reason,
-        run.conns_of(key)
-            .flat_map(|conn| conn.events.iter().copied().take(1)),
-    );
+    tally.fails(reason, run.conns_of(key).flat_map(|conn| conn.events.iter().copied().take(1)));
 }
 
 /// The events that opened a connection.
@@ -110,10 +94,7 @@ fn one_at_a_time(run: &Run<'_>, key: &str, tally: &mut Tally) {
         };
         if let Some((before, first)) = live {
             if before.end().is_none_or(|end| after(end, start)) {
-                tally.fails(
-                    format!("two processes of `{key}` were live at the same time"),
-                    [first, start],
-                );
+                tally.fails(format!("two processes of `{key}` were live at the same time"), [first, start]);
             }
         }
         live = Some((conn, start));
@@ -121,16 +102,10 @@ fn one_at_a_time(run: &Run<'_>, key: &str, tally: &mut Tally) {
 }
 
 fn number(run: &Run<'_>, key: &str, wanted: u32, tally: &mut Tally) {
-    let starts: Vec<_> = run
-        .of(Kind::ServerStart)
-        .filter(|event| event.server.as_deref() == Some(key))
-        .collect();
+    let starts: Vec<_> = run.of(Kind::ServerStart).filter(|event| event.server.as_deref() == Some(key)).collect();
     if starts.len() == wanted as usize {
         tally.holds(starts);
     } else {
-        tally.fails(
-            format!("`{key}` was started {} times, not {wanted}", starts.len()),
-            starts,
-        );
+        tally.fails(format!("`{key}` was started {} times, not {wanted}", starts.len()), starts);
     }
 }

@@ -25,15 +25,10 @@ fn judge(run: &Run<'_>, expected: &CountExpectation) -> Judged {
         return Judged::Untestable("the host never connected".to_owned());
     };
     let method = expected.what.method();
-    let sent =
-        run.conns
-            .iter()
-            .flat_map(|conn| conn.from_host())
-            .filter(|line| match &line.message {
-                Message::Request { method: sent, .. }
-                | Message::Notification { method: sent, .. } => sent == method,
-                _ => false,
-            });
+    let sent = run.conns.iter().flat_map(|conn| conn.from_host()).filter(|line| match &line.message {
+        Message::Request { method: sent, .. } | Message::Notification { method: sent, .. } => sent == method,
+        _ => false,
+    });
     let events: Vec<_> = sent.map(|line| line.event).collect();
     let mut tally = Tally::default();
     let count = u32::try_from(events.len()).unwrap_or(u32::MAX);
@@ -41,10 +36,7 @@ fn judge(run: &Run<'_>, expected: &CountExpectation) -> Judged {
     if expected.range.contains(count) {
         tally.holds(evidence);
     } else {
-        let reason = format!(
-            "`{method}` was sent {count} times, not {}",
-            range(expected.range)
-        );
+        let reason = format!("`{method}` was sent {count} times, not {}", range(expected.range));
         tally.fails(reason, evidence);
     }
     Judged::Facts(tally)

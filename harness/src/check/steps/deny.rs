@@ -9,25 +9,14 @@ use crate::json::NumberModel;
 use crate::plan::PlannedUse;
 use crate::scenario::ast::DenyBy;
 
-pub(super) fn check(
-    view: &View<'_>,
-    sheet: &mut Sheet<'_>,
-    planned: &PlannedUse,
-    by: Option<DenyBy>,
-) {
+pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>, planned: &PlannedUse, by: Option<DenyBy>) {
     let unclaimed = view.plan.profile.claims.schema_gate == SchemaGate::Unclaimed;
     if by == Some(DenyBy::Schema) && unclaimed {
         record_schema_gate(view, sheet, planned);
         return;
     }
     let judged = every(view, |run| judge(view, run, planned));
-    close(
-        sheet,
-        "expect.deny",
-        &planned.span,
-        judged,
-        "nothing was called, and the model was told",
-    );
+    close(sheet, "expect.deny", &planned.span, judged, "nothing was called, and the model was told");
 }
 
 fn judge(view: &View<'_>, run: &Run<'_>, planned: &PlannedUse) -> Judged {
@@ -60,10 +49,7 @@ pub(super) fn ends_in_refusal(run: &Run<'_>, used: &Emitted<'_>) -> Tally {
         match run.own_exit() {
             Some(exit) => tally.holds([used.reply, exit]),
             None => tally.fails(
-                format!(
-                    "neither was a refusal of `{}` told, nor did the run end by itself",
-                    used.planned.tool
-                ),
+                format!("neither was a refusal of `{}` told, nor did the run end by itself", used.planned.tool),
                 [used.reply],
             ),
         }
@@ -73,9 +59,7 @@ pub(super) fn ends_in_refusal(run: &Run<'_>, used: &Emitted<'_>) -> Tally {
 
 /// The call of the same use, by the same name, in the twin.
 fn reach(twin: &Run<'_>, used: &Emitted<'_>) -> Option<Tally> {
-    let other = twin
-        .emitted(used.planned.index)
-        .filter(|other| other.published == used.published)?;
+    let other = twin.emitted(used.planned.index).filter(|other| other.published == used.published)?;
     let (_, call) = twin.calls(other).find(|(conn, call)| {
         conn.server == used.planned.tool.server
             && call.param("name").and_then(|name| name.as_str()) == Some(&used.planned.tool.tool)
@@ -94,32 +78,21 @@ fn record_schema_gate(view: &View<'_>, sheet: &mut Sheet<'_>, planned: &PlannedU
             Err(judged) => return close(sheet, "expect.deny", &planned.span, judged, ""),
         };
         let given = used.arguments();
-        let broken = given
-            .as_ref()
-            .and_then(|given| schema::violation(schema::of(view.plan, &planned.tool)?, given));
+        let broken =
+            given.as_ref().and_then(|given| schema::violation(schema::of(view.plan, &planned.tool)?, given));
         let (value, what) = match (run.calls(used).next(), &given) {
             (None, _) => ("blocked", "not sent"),
-            (Some((_, call)), Some(given))
-                if given.equals(&arguments::sent(call), NumberModel::Decimal) =>
-            {
+            (Some((_, call)), Some(given)) if given.equals(&arguments::sent(call), NumberModel::Decimal) => {
                 ("forwarded", "sent as they were")
             }
             (Some((_, call)), _) => {
-                let fits = schema::of(view.plan, &planned.tool).is_some_and(|schema| {
-                    schema::violation(schema, &arguments::sent(call)).is_none()
-                });
-                if fits {
-                    ("coerced", "made to fit the schema")
-                } else {
-                    ("altered", "changed")
-                }
+                let fits = schema::of(view.plan, &planned.tool)
+                    .is_some_and(|schema| schema::violation(schema, &arguments::sent(call)).is_none());
+                if fits { ("coerced", "made to fit the schema") } else { ("altered", "changed") }
             }
         };
         let name = format!("schema-gate.{}", broken.unwrap_or("other"));
-        let message = format!(
-            "arguments of `{}` that fail the schema were {what}",
-            planned.tool
-        );
+        let message = format!("arguments of `{}` that fail the schema were {what}", planned.tool);
         let follow = run.follow(used).map(|exchange| exchange.event);
         let calls = run.calls(used).map(|(_, call)| call.event);
         sheet.record(

@@ -12,21 +12,13 @@ use crate::scenario::ast::{Step, ToolRef, Verb};
 use crate::trace::event::Event;
 
 pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>, index: usize, step: &Step) {
-    let Verb::List {
-        server,
-        offers,
-        hidden,
-        alive,
-    } = &step.verb
-    else {
+    let Verb::List { server, offers, hidden, alive } = &step.verb else {
         return;
     };
     let key = server.value.as_str();
     let judged = every(view, |run| {
         if !run.is_alive() {
-            return Judged::Untestable(
-                "the host reached neither a server nor the model".to_owned(),
-            );
+            return Judged::Untestable("the host reached neither a server nor the model".to_owned());
         }
         let mut tally = pages(run, key);
         if let Some(alive) = alive {
@@ -34,17 +26,9 @@ pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>, index: usize, step: 
         }
         Judged::Facts(tally)
     });
-    close(
-        sheet,
-        "expect.list",
-        &step.span,
-        judged,
-        "every page was asked for",
-    );
+    close(sheet, "expect.list", &step.span, judged, "every page was asked for");
     if !offers.is_empty() || !hidden.is_empty() {
-        let judged = every(view, |run| {
-            offered(run, key, turn_after(view.plan, index), offers, hidden)
-        });
+        let judged = every(view, |run| offered(run, key, turn_after(view.plan, index), offers, hidden));
         close(
             sheet,
             "expect.offers",
@@ -60,9 +44,7 @@ fn place(offers: &[Spanned<String>], hidden: &[Spanned<String>], step: &Step) ->
     let spans = || offers.iter().chain(hidden).map(|name| &name.span);
     let start = spans().map(|span| span.start).min();
     let end = spans().map(|span| span.end).max();
-    start
-        .zip(end)
-        .map_or_else(|| step.span.clone(), |(start, end)| start..end)
+    start.zip(end).map_or_else(|| step.span.clone(), |(start, end)| start..end)
 }
 
 /// Some connection read the list to its end, and no cursor was changed on the way.
@@ -77,24 +59,15 @@ pub(in crate::check) fn pages(run: &Run<'_>, key: &str) -> Tally {
             Chain::None => {}
         }
         for (cursor, event) in invented_cursors(conn) {
-            tally.fails(
-                format!("the cursor {cursor} was never given by `{key}`"),
-                [event],
-            );
+            tally.fails(format!("the cursor {cursor} was never given by `{key}`"), [event]);
         }
     }
     if !complete.is_empty() {
         tally.holds(complete);
     } else if partial.is_empty() {
-        tally.fails(
-            format!("the host never asked `{key}` for its tools"),
-            run.first_contact(),
-        );
+        tally.fails(format!("the host never asked `{key}` for its tools"), run.first_contact());
     } else {
-        tally.fails(
-            format!("the host did not ask `{key}` for every page of its tools"),
-            partial,
-        );
+        tally.fails(format!("the host did not ask `{key}` for every page of its tools"), partial);
     }
     tally
 }
@@ -109,16 +82,10 @@ enum Chain<'a> {
 
 /// Follows the cursors of a connection from its first `tools/list` without one.
 fn chain<'a>(conn: &Conn<'a>) -> Chain<'a> {
-    let lists: Vec<_> = conn
-        .rpcs
-        .iter()
-        .filter(|rpc| rpc.method == "tools/list")
-        .collect();
+    let lists: Vec<_> = conn.rpcs.iter().filter(|rpc| rpc.method == "tools/list").collect();
     let mut events = Vec::new();
     let mut seen: Vec<&Json> = Vec::new();
-    let mut next = lists
-        .iter()
-        .find(|rpc| rpc.param("cursor").is_none() && rpc.result().is_some());
+    let mut next = lists.iter().find(|rpc| rpc.param("cursor").is_none() && rpc.result().is_some());
     while let Some(rpc) = next {
         let Some((answer, page)) = rpc.result() else {
             break;
@@ -132,9 +99,7 @@ fn chain<'a>(conn: &Conn<'a>) -> Chain<'a> {
             return Chain::Complete(events);
         }
         seen.push(cursor);
-        next = lists
-            .iter()
-            .find(|rpc| rpc.param("cursor") == Some(cursor) && rpc.result().is_some());
+        next = lists.iter().find(|rpc| rpc.param("cursor") == Some(cursor) && rpc.result().is_some());
     }
     match lists.first() {
         Some(first) if events.is_empty() => Chain::Partial(vec![first.event]),
@@ -152,10 +117,7 @@ pub(in crate::check) fn invented_cursors<'a>(conn: &Conn<'a>) -> Vec<(Json, &'a 
             .filter_map(|rpc| rpc.result())
             .any(|(answer, page)| page.get("nextCursor") == Some(cursor) && !after(answer, event))
     };
-    asked
-        .filter(|(cursor, event)| !given(cursor, event))
-        .map(|(cursor, event)| (cursor.clone(), event))
-        .collect()
+    asked.filter(|(cursor, event)| !given(cursor, event)).map(|(cursor, event)| (cursor.clone(), event)).collect()
 }
 
 /// The connections that were open when the model was first asked.
@@ -165,21 +127,12 @@ fn alive_at_first_request(run: &Run<'_>, key: &str, wanted: u32) -> Tally {
         return tally;
     };
     let open = |conn: &&Conn<'_>| {
-        let started = conn
-            .events
-            .first()
-            .is_some_and(|start| !after(start, first.event));
+        let started = conn.events.first().is_some_and(|start| !after(start, first.event));
         started && conn.end().is_none_or(|end| after(end, first.event))
     };
-    let starts: Vec<_> = run
-        .conns_of(key)
-        .filter(open)
-        .filter_map(|conn| conn.events.first().copied())
-        .collect();
-    let reason = format!(
-        "{} connections of `{key}` were open at the first model request, not {wanted}",
-        starts.len()
-    );
+    let starts: Vec<_> = run.conns_of(key).filter(open).filter_map(|conn| conn.events.first().copied()).collect();
+    let reason =
+        format!("{} connections of `{key}` were open at the first model request, not {wanted}", starts.len());
     let evidence = starts.iter().copied().chain([first.event]);
     if starts.len() == wanted as usize {
         tally.holds(evidence)
@@ -196,18 +149,13 @@ fn offered(
     offers: &[Spanned<String>],
     hidden: &[Spanned<String>],
 ) -> Judged {
-    let exchanges: Vec<&Exchange<'_>> = run
-        .main_line()
-        .filter(|exchange| exchange.request.is_some() && exchange.turn >= Some(turn))
-        .collect();
+    let exchanges: Vec<&Exchange<'_>> =
+        run.main_line().filter(|exchange| exchange.request.is_some() && exchange.turn >= Some(turn)).collect();
     if exchanges.is_empty() {
         return Judged::Untestable("the model was never asked after this step".to_owned());
     }
     let mut tally = Tally::default();
-    let tool = |name: &Spanned<String>| ToolRef {
-        server: key.to_owned(),
-        tool: name.value.clone(),
-    };
+    let tool = |name: &Spanned<String>| ToolRef { server: key.to_owned(), tool: name.value.clone() };
     for exchange in exchanges {
         for tool in offers.iter().map(tool) {
             if exchange.offers(&tool) {
@@ -219,10 +167,7 @@ fn offered(
         let listed = run.listed_before(exchange.event);
         for tool in hidden.iter().map(tool) {
             if exchange.offers(&tool) {
-                tally.fails(
-                    format!("`{tool}` is offered and should be hidden"),
-                    [exchange.event],
-                );
+                tally.fails(format!("`{tool}` is offered and should be hidden"), [exchange.event]);
             } else if let Some((_, answer)) = listed.iter().find(|(known, _)| *known == tool) {
                 // Hidden is only what the host knew of.
                 tally.holds([*answer, exchange.event]);

@@ -34,17 +34,10 @@ pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>) {
     for (index, step) in view.plan.scenario.steps.iter().enumerate() {
         let first = sheet.findings.len();
         match &step.verb {
-            Verb::Connect { servers, spawns } => {
-                connect::check(view, sheet, servers, spawns.as_ref(), &step.span)
-            }
+            Verb::Connect { servers, spawns } => connect::check(view, sheet, servers, spawns.as_ref(), &step.span),
             Verb::List { .. } => list::check(view, sheet, index, step),
             Verb::Uses(_) => {
-                for planned in view
-                    .plan
-                    .uses
-                    .iter()
-                    .filter(|planned| planned.step == index)
-                {
+                for planned in view.plan.uses.iter().filter(|planned| planned.step == index) {
                     one_use(view, sheet, planned);
                 }
             }
@@ -56,9 +49,7 @@ pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>) {
             Verb::Prompt(_) => {}
         }
         if step.outcome == Outcome::Trait {
-            sheet.findings[first..]
-                .iter_mut()
-                .for_each(|finding| soften(view, finding));
+            sheet.findings[first..].iter_mut().for_each(|finding| soften(view, finding));
         }
     }
     counts::check(view, sheet);
@@ -80,24 +71,12 @@ fn one_use(view: &View<'_>, sheet: &mut Sheet<'_>, planned: &PlannedUse) {
         UseKind::Deny { by } => deny::check(view, sheet, planned, *by),
         UseKind::Ask { answer } => {
             let judged = every(view, |run| ask::judge(run, planned, *answer));
-            close(
-                sheet,
-                "expect.ask",
-                &planned.span,
-                judged,
-                "asked first, and the outcome follows the answer",
-            );
+            close(sheet, "expect.ask", &planned.span, judged, "asked first, and the outcome follows the answer");
         }
     }
     if let Some(wanted) = &planned.told {
         let judged = every(view, |run| told::judge(run, planned, wanted));
-        close(
-            sheet,
-            "expect.told",
-            &wanted.span,
-            judged,
-            "the model was told what the step says",
-        );
+        close(sheet, "expect.told", &wanted.span, judged, "the model was told what the step says");
     }
 }
 
@@ -113,28 +92,15 @@ fn every(view: &View<'_>, judge: impl Fn(&Run<'_>) -> Judged) -> Judged {
     }
     match reason {
         Some(reason) if !all.has_failed() => Judged::Untestable(reason),
-        None if view.judged().next().is_none() => {
-            Judged::Untestable("the trace has no run".to_owned())
-        }
+        None if view.judged().next().is_none() => Judged::Untestable("the trace has no run".to_owned()),
         _ => Judged::Facts(all),
     }
 }
 
-fn close(
-    sheet: &mut Sheet<'_>,
-    id: &'static str,
-    span: &Range<usize>,
-    judged: Judged,
-    holds: &str,
-) {
+fn close(sheet: &mut Sheet<'_>, id: &'static str, span: &Range<usize>, judged: Judged, holds: &str) {
     match judged {
         Judged::Facts(tally) if tally.is_empty() => {
-            sheet.untestable(
-                id,
-                Level::Invariant,
-                "nothing in the trace speaks of this step",
-                span,
-            );
+            sheet.untestable(id, Level::Invariant, "nothing in the trace speaks of this step", span);
         }
         Judged::Facts(tally) => sheet.close_at(id, tally, holds, span),
         Judged::Untestable(reason) => sheet.untestable(id, Level::Invariant, reason, span),
@@ -145,10 +111,7 @@ fn close(
 fn emitted<'r, 'a>(run: &'r Run<'a>, planned: &PlannedUse) -> Result<&'r Emitted<'a>, Judged> {
     run.emitted(planned.index).ok_or_else(|| {
         Judged::Untestable(if run.is_alive() {
-            format!(
-                "the host never came to ask for the reply in which `{}` is used",
-                planned.tool
-            )
+            format!("the host never came to ask for the reply in which `{}` is used", planned.tool)
         } else {
             "the host reached neither a server nor the model".to_owned()
         })
@@ -174,10 +137,7 @@ fn soften(view: &View<'_>, finding: &mut Finding) {
 /// The first turn of the script that follows a step: the model requests from there on show what the step is about.
 fn turn_after(plan: &Plan, step: usize) -> usize {
     let later = |turn: &crate::plan::Turn| {
-        turn.uses
-            .iter()
-            .filter_map(|&at| plan.uses.get(at))
-            .any(|planned| planned.step > step)
+        turn.uses.iter().filter_map(|&at| plan.uses.get(at)).any(|planned| planned.step > step)
     };
     let last = plan.turns.len().saturating_sub(1);
     plan.turns.iter().position(later).unwrap_or(last)

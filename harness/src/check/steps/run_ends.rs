@@ -2,8 +2,7 @@
 
 use crate::check::sheet::{Sheet, Tally};
 use crate::check::view::{Run, View};
-use crate::scenario::ast::{Stop, Verb};
-use crate::trace::event::{Event, Kind};
+use crate::trace::event::{Event, Kind, Lane};
 
 pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>) {
     let mut tally = Tally::default();
@@ -16,10 +15,7 @@ pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>) {
 fn judge(run: &Run<'_>, tally: &mut Tally) {
     for deadline in run.of(Kind::Deadline) {
         let phase = deadline.data.str("phase").unwrap_or("run");
-        let reason = format!(
-            "the deadline for {phase} expired; {}",
-            last_events(run, deadline)
-        );
+        let reason = format!("the deadline for {phase} expired; {}", last_events(run, deadline));
         tally.fails(reason, [deadline]);
     }
     for dropped in run.of(Kind::Dropped) {
@@ -33,11 +29,8 @@ fn judge(run: &Run<'_>, tally: &mut Tally) {
         return;
     };
     match (exit.data.str("signal"), run.end_reason()) {
-        (Some(signal), Some("exit")) if !is_stopped(run) => {
-            tally.fails(
-                format!("the host was ended by {signal}; {}", last_events(run, exit)),
-                [exit],
-            );
+        (Some(signal), Some("exit")) if run.plan.stop.is_none() => {
+            tally.fails(format!("the host was ended by {signal}; {}", last_events(run, exit)), [exit]);
         }
         (_, Some("exit")) => tally.holds(run.first_contact().into_iter().chain([exit])),
         // The event that made the end is a finding already, or no fault of the host.
@@ -47,27 +40,12 @@ fn judge(run: &Run<'_>, tally: &mut Tally) {
 
 /// The last event of each lane before `end`, so that a reader sees where the host stood.
 fn last_events(run: &Run<'_>, end: &Event) -> String {
-    use crate::trace::event::Lane;
-    let last = |lane: Lane| {
-        run.events
-            .iter()
-            .rev()
-            .find(|event| event.kind.lane() == lane && event.n < end.n)
-    };
+    let last = |lane: Lane| run.events.iter().rev().find(|event| event.kind.lane() == lane && event.n < end.n);
     let words: Vec<String> = [Lane::Model, Lane::Wire, Lane::Process, Lane::User]
         .into_iter()
         .filter_map(|lane| {
-            last(lane)
-                .map(|event| format!("{} {} ({})", lane.as_str(), event.kind.as_str(), event.n))
+            last(lane).map(|event| format!("{} {} ({})", lane.as_str(), event.kind.as_str(), event.n))
         })
         .collect();
     format!("last events: {}", words.join(", "))
-}
-
-fn is_stopped(run: &Run<'_>) -> bool {
-    run.plan
-        .scenario
-        .steps
-        .iter()
-        .any(|step| matches!(&step.verb, Verb::Stop(stop) if stop.value != Stop::Exit))
 }

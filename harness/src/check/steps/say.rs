@@ -10,27 +10,11 @@ use crate::plan::Plan;
 pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>, nth: usize, span: &Range<usize>) {
     let finals: Vec<usize> = final_turns(view.plan);
     let Some(&turn) = finals.get(nth) else {
-        return close(
-            sheet,
-            "expect.say",
-            span,
-            Judged::Untestable("the script has no such turn".to_owned()),
-            "",
-        );
+        return close(sheet, "expect.say", span, Judged::Untestable("the script has no such turn".to_owned()), "");
     };
     // Only the last text ends the run; after others the next message follows.
-    let ends = if nth + 1 == finals.len() {
-        Ends::Run
-    } else {
-        Ends::Turn
-    };
-    close(
-        sheet,
-        "expect.say",
-        span,
-        every(view, |run| judge(run, turn, ends)),
-        "the final text was served",
-    );
+    let ends = if nth + 1 == finals.len() { Ends::Run } else { Ends::Turn };
+    close(sheet, "expect.say", span, every(view, |run| judge(run, turn, ends)), "the final text was served");
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -40,12 +24,7 @@ enum Ends {
 }
 
 fn final_turns(plan: &Plan) -> Vec<usize> {
-    plan.turns
-        .iter()
-        .enumerate()
-        .filter(|(_, turn)| turn.uses.is_empty())
-        .map(|(at, _)| at)
-        .collect()
+    plan.turns.iter().enumerate().filter(|(_, turn)| turn.uses.is_empty()).map(|(at, _)| at).collect()
 }
 
 fn judge(run: &Run<'_>, turn: usize, ends: Ends) -> Judged {
@@ -54,39 +33,24 @@ fn judge(run: &Run<'_>, turn: usize, ends: Ends) -> Judged {
     }
     let mut tally = Tally::default();
     let asked = run.main_line().find(|exchange| exchange.turn == Some(turn));
-    let Some((asked, reply)) = asked.and_then(|asked| Some((asked, asked.reply?))) else {
-        let last = run.main_line().last().map(|exchange| exchange.event);
-        tally.fails(
-            "the host never asked for the final text",
-            run.first_contact().into_iter().chain(last),
-        );
-        return Judged::Facts(tally);
-    };
-    if reply.data.get("status").is_some() {
-        tally.fails(
-            "the final text was refused with an error of the model API",
-            [asked.event, reply],
-        );
-        return Judged::Facts(tally);
-    }
-    match (ends, run.own_exit()) {
-        (Ends::Turn, _) => tally.holds([asked.event, reply]),
-        (Ends::Run, Some(exit)) => tally.holds([asked.event, reply, exit]),
-        // Where the run is ended from outside, the text alone is the end.
-        (Ends::Run, None) if is_stopped(run) => tally.holds([asked.event, reply]),
-        (Ends::Run, None) => tally.fails(
-            "the host did not end by itself after the final text",
-            [asked.event, reply],
-        ),
+    // A stop by signal takes the place of this reply: the host waits for it when the signal comes.
+    let stopped = run.plan.stop.is_some_and(|stop| stop.turn == turn);
+    match (asked, asked.and_then(|asked| asked.reply)) {
+        (Some(asked), None) if stopped => tally.holds([asked.event]),
+        (Some(asked), Some(reply)) if reply.data.get("status").is_some() => {
+            tally.fails("the final text was refused with an error of the model API", [asked.event, reply]);
+        }
+        (Some(asked), Some(reply)) => match (ends, run.own_exit()) {
+            (Ends::Turn, _) => tally.holds([asked.event, reply]),
+            (Ends::Run, Some(exit)) => tally.holds([asked.event, reply, exit]),
+            (Ends::Run, None) => {
+                tally.fails("the host did not end by itself after the final text", [asked.event, reply]);
+            }
+        },
+        _ => {
+            let last = run.main_line().last().map(|exchange| exchange.event);
+            tally.fails("the host never asked for the final text", run.first_contact().into_iter().chain(last));
+        }
     }
     Judged::Facts(tally)
-}
-
-fn is_stopped(run: &Run<'_>) -> bool {
-    use crate::scenario::ast::{Stop, Verb};
-    run.plan
-        .scenario
-        .steps
-        .iter()
-        .any(|step| matches!(&step.verb, Verb::Stop(stop) if stop.value != Stop::Exit))
 }

@@ -12,9 +12,7 @@ use crate::trace::event::Kind;
 pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>, stop: Stop, span: &Range<usize>) {
     let judged = every(view, |run| {
         if !run.is_alive() {
-            return Judged::Untestable(
-                "the host reached neither a server nor the model".to_owned(),
-            );
+            return Judged::Untestable("the host reached neither a server nor the model".to_owned());
         }
         let mut tally = Tally::default();
         match run.of(Kind::HostExit).last() {
@@ -28,11 +26,5 @@ pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>, stop: Stop, span: &R
         }
         Judged::Facts(tally)
     });
-    close(
-        sheet,
-        "expect.stop",
-        span,
-        judged,
-        "the host ended, and nothing survived",
-    );
+    close(sheet, "expect.stop", span, judged, "the host ended, and nothing survived");
 }

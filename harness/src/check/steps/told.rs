@@ -23,10 +23,7 @@ pub(super) fn judge(run: &Run<'_>, planned: &PlannedUse, wanted: &Told) -> Judge
             }
         }
         None => {
-            let end = run
-                .follow(used)
-                .map(|exchange| exchange.event)
-                .or_else(|| run.of(Kind::HostExit).last());
+            let end = run.follow(used).map(|exchange| exchange.event).or_else(|| run.of(Kind::HostExit).last());
             let reason = format!("the model was not told one result of `{}`", planned.tool);
             tally.fails(reason, [used.reply].into_iter().chain(end));
         }
@@ -39,31 +36,19 @@ fn mismatch(heard: &Heard<'_, '_>, wanted: &Told) -> Option<String> {
     if let Some(is_error) = &wanted.is_error {
         // Where neither the API nor the host has a flag, the text has to speak for itself.
         if heard.flag.is_some_and(|flag| flag != is_error.value) {
-            return Some(format!(
-                "the error flag is {} and not {}",
-                !is_error.value, is_error.value
-            ));
+            return Some(format!("the error flag is {} and not {}", !is_error.value, is_error.value));
         }
     }
     // What the server put in the place of a marker is unknown to the scenario; the rest around it has to be there.
-    let texts = wanted
-        .text
-        .iter()
-        .flat_map(|text| text.value.split("{{ marker }}"));
+    let texts = wanted.text.iter().flat_map(|text| text.value.split("{{ marker }}"));
     if !heard.reading.says(texts) {
         let wanted: Vec<&str> = wanted.text.iter().map(|text| text.value.as_str()).collect();
-        return Some(format!(
-            "the model was told {:?}, which lacks {wanted:?}",
-            short(heard.reading.text())
-        ));
+        return Some(format!("the model was told {:?}, which lacks {wanted:?}", short(heard.reading.text())));
     }
     if let Some(json) = &wanted.text_json {
         if !heard.reading.holds(&json.value) {
             let told = short(heard.reading.text());
-            return Some(format!(
-                "the model was told {told:?}, in which {} is not found",
-                brief(&json.value)
-            ));
+            return Some(format!("the model was told {told:?}, in which {} is not found", brief(&json.value)));
         }
     }
     if let Some(image) = &wanted.image {
@@ -76,19 +61,12 @@ fn mismatch(heard: &Heard<'_, '_>, wanted: &Told) -> Option<String> {
     match wanted.any.len() {
         0 => None,
         _ if reasons.clone().any(|reason| reason.is_none()) => None,
-        _ => reasons
-            .next()
-            .flatten()
-            .map(|reason| format!("no alternative holds; of the first: {reason}")),
+        _ => reasons.next().flatten().map(|reason| format!("no alternative holds; of the first: {reason}")),
     }
 }
 
 fn short(text: &str) -> String {
     const MOST: usize = 120;
     let head: String = text.chars().take(MOST).collect();
-    if head.len() < text.len() {
-        format!("{head}…")
-    } else {
-        head
-    }
+    if head.len() < text.len() { format!("{head}…") } else { head }
 }

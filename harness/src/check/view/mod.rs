@@ -1,7 +1,7 @@
 //! A trace as the checks see it: read once, per host run, with requests beside their responses and hops joined.
 
-mod interim;
 mod model;
+mod offers;
 mod wire;
 
 pub(crate) use model::{Emitted, Exchange, HopCall, Offered, Question, markers};
@@ -66,10 +66,7 @@ impl<'a> View<'a> {
         numbers.sort_unstable();
         numbers.dedup();
         let strips: Rc<[Regex]> = reading::strips(plan).into();
-        let runs = numbers
-            .into_iter()
-            .map(|number| Run::new(plan, trace, number, Rc::clone(&strips)))
-            .collect();
+        let runs = numbers.into_iter().map(|number| Run::new(plan, trace, number, Rc::clone(&strips))).collect();
         Self { plan, runs }
     }
 
@@ -85,11 +82,7 @@ impl<'a> View<'a> {
 
 impl<'a> Run<'a> {
     fn new(plan: &'a Plan, trace: &'a Trace, number: u32, strips: Rc<[Regex]>) -> Self {
-        let events: Vec<&Event> = trace
-            .events
-            .iter()
-            .filter(|event| event.run == number)
-            .collect();
+        let events: Vec<&Event> = trace.events.iter().filter(|event| event.run == number).collect();
         let start = events.iter().find(|event| event.kind == Kind::RunStart);
         let role = match start.and_then(|event| event.data.str("role")) {
             Some("twin") => Role::Twin,
@@ -97,37 +90,22 @@ impl<'a> Run<'a> {
         };
         let conns = wire::connections(&events);
         let exchanges = model::exchanges(plan, &events);
-        let questions = model::questions(plan, &events);
-        let mut run = Self {
-            plan,
-            role,
-            events,
-            conns,
-            exchanges,
-            uses: Vec::new(),
-            questions,
-            strips,
-        };
+        let questions = model::questions(plan, number, &events);
+        let mut run = Self { plan, role, events, conns, exchanges, uses: Vec::new(), questions, strips };
         run.uses = model::emitted(&run);
         run
     }
 
     /// The events of one kind.
     pub(crate) fn of(&self, kind: Kind) -> impl Iterator<Item = &'a Event> {
-        self.events
-            .iter()
-            .copied()
-            .filter(move |event| event.kind == kind)
+        self.events.iter().copied().filter(move |event| event.kind == kind)
     }
 
     /// Whether the host reached a server or the model at all. A host that did nothing passes nothing.
     pub(crate) fn is_alive(&self) -> bool {
-        self.events.iter().any(|event| {
-            matches!(
-                event.kind,
-                Kind::ModelRequest | Kind::ServerStart | Kind::ToServer
-            )
-        })
+        self.events
+            .iter()
+            .any(|event| matches!(event.kind, Kind::ModelRequest | Kind::ServerStart | Kind::ToServer))
     }
 
     /// The first signs of life, as evidence.
@@ -145,16 +123,11 @@ impl<'a> Run<'a> {
 
     /// All requests of the host over all connections, with their connection.
     pub(crate) fn rpcs(&self) -> impl Iterator<Item = (&Conn<'a>, &Rpc<'a>)> {
-        self.conns
-            .iter()
-            .flat_map(|conn| conn.rpcs.iter().map(move |rpc| (conn, rpc)))
+        self.conns.iter().flat_map(|conn| conn.rpcs.iter().map(move |rpc| (conn, rpc)))
     }
 
     /// The requests of one method, with their connection.
-    pub(crate) fn rpcs_of<'r>(
-        &'r self,
-        method: &'r str,
-    ) -> impl Iterator<Item = (&'r Conn<'a>, &'r Rpc<'a>)> {
+    pub(crate) fn rpcs_of<'r>(&'r self, method: &'r str) -> impl Iterator<Item = (&'r Conn<'a>, &'r Rpc<'a>)> {
         self.rpcs().filter(move |(_, rpc)| rpc.method == method)
     }
 
@@ -175,25 +148,15 @@ impl<'a> Run<'a> {
     }
 
     /// The calls joined to a use, in order.
-    pub(crate) fn calls<'r>(
-        &'r self,
-        used: &'r Emitted<'a>,
-    ) -> impl Iterator<Item = (&'r Conn<'a>, &'r Rpc<'a>)> {
+    pub(crate) fn calls<'r>(&'r self, used: &'r Emitted<'a>) -> impl Iterator<Item = (&'r Conn<'a>, &'r Rpc<'a>)> {
         used.calls.iter().map(|call| self.call(call))
     }
 
     /// The `tools/call` requests that belong to no use.
     pub(crate) fn stray_calls(&self) -> Vec<&Rpc<'a>> {
-        let joined: Vec<u32> = self
-            .uses
-            .iter()
-            .flat_map(|used| self.calls(used))
-            .map(|(_, rpc)| rpc.event.n)
-            .collect();
-        self.rpcs_of("tools/call")
-            .map(|(_, rpc)| rpc)
-            .filter(|rpc| !joined.contains(&rpc.event.n))
-            .collect()
+        let joined: Vec<u32> =
+            self.uses.iter().flat_map(|used| self.calls(used)).map(|(_, rpc)| rpc.event.n).collect();
+        self.rpcs_of("tools/call").map(|(_, rpc)| rpc).filter(|rpc| !joined.contains(&rpc.event.n)).collect()
     }
 
     /// The main-line request that must tell the result of a use: the first one beyond the reply that emitted it.
@@ -204,7 +167,7 @@ impl<'a> Run<'a> {
     /// What the model was told of a use, where exactly one result stands in the request that must tell it.
     pub(crate) fn told(&self, used: &Emitted<'a>) -> Option<Told<'_, 'a>> {
         let exchange = self.follow(used)?;
-        let [result] = exchange.results(used.id())[..] else {
+        let [result] = exchange.results(&used.id)[..] else {
             return None;
         };
         let reading = Reading::new(result, &self.strips);
@@ -213,26 +176,17 @@ impl<'a> Run<'a> {
             ApiName::AnthropicMessages => Some(result.is_error.unwrap_or(false)),
             ApiName::OpenaiResponses => result.is_error.or(reading.flag()),
         };
-        Some(Told {
-            exchange,
-            result,
-            reading,
-            flag,
-        })
+        Some(Told { exchange, result, reading, flag })
     }
 
     /// The question about a use.
     pub(crate) fn question(&self, index: usize) -> Option<&Question<'a>> {
-        self.questions
-            .iter()
-            .find(|question| question.of_use == Some(index))
+        self.questions.iter().find(|question| question.of_use == Some(index))
     }
 
     /// How the run ended: `exit`, `deadline`, `interrupted`, `flood` or `failed`.
     pub(crate) fn end_reason(&self) -> Option<&'a str> {
-        self.of(Kind::RunEnd)
-            .last()
-            .and_then(|event| event.data.str("reason"))
+        self.of(Kind::RunEnd).last().and_then(|event| event.data.str("reason"))
     }
 
     /// The event by which the host ended by itself, where it did.
@@ -263,10 +217,7 @@ impl<'a> Run<'a> {
                 .iter()
                 .filter_map(|t| t.str("name"))
             {
-                let tool = ToolRef {
-                    server: conn.server.to_owned(),
-                    tool: name.to_owned(),
-                };
+                let tool = ToolRef { server: conn.server.to_owned(), tool: name.to_owned() };
                 tools.retain(|(known, _)| *known != tool);
                 tools.push((tool, answer));
             }

@@ -1,8 +1,9 @@
 //! The model lane: requests with their replies, offers, emitted uses with their results, and questions to the user.
 
-use super::{Run, interim};
+use super::Run;
+use super::offers::Offers;
 use crate::json::Json;
-use crate::model::{Item, Request, ToolResult};
+use crate::model::{Item, Request, ToolResult, api};
 use crate::plan::{Plan, PlannedUse, Published};
 use crate::scenario::ast::{Input, ToolRef};
 use crate::trace::event::{Event, Kind};
@@ -34,6 +35,8 @@ pub(crate) struct Offered {
 /// A tool use that the model emitted.
 pub(crate) struct Emitted<'a> {
     pub(crate) planned: &'a PlannedUse,
+    /// The model's id of it in this run.
+    pub(crate) id: String,
     pub(crate) reply: &'a Event,
     /// The request that the reply answered, as an index into the run's exchanges.
     pub(crate) asked: usize,
@@ -65,11 +68,7 @@ pub(crate) struct Question<'a> {
 impl Exchange<'_> {
     /// The results that this request tells of a use.
     pub(crate) fn results(&self, id: &str) -> Vec<&ToolResult> {
-        let items = self
-            .request
-            .as_ref()
-            .map(|request| request.items.as_slice())
-            .unwrap_or_default();
+        let items = self.request.as_ref().map(|request| request.items.as_slice()).unwrap_or_default();
         let results = items.iter().filter_map(|item| match item {
             Item::ToolResult(result) => Some(result),
             _ => None,
@@ -84,11 +83,6 @@ impl Exchange<'_> {
 }
 
 impl Emitted<'_> {
-    /// The model's id of it.
-    pub(crate) fn id(&self) -> &str {
-        &self.planned.id
-    }
-
     /// The arguments, where they are JSON. No arguments at all count as the empty object.
     pub(crate) fn arguments(&self) -> Option<Json> {
         match &self.planned.input {
@@ -119,18 +113,13 @@ impl Question<'_> {
 
 /// The model requests of a run with their replies.
 pub(super) fn exchanges<'a>(plan: &'a Plan, events: &[&'a Event]) -> Vec<Exchange<'a>> {
-    let requests = events
-        .iter()
-        .filter(|event| event.kind == Kind::ModelRequest);
+    let (api, names) = (api(plan.profile.model.api), Offers::new(plan));
+    let requests = events.iter().filter(|event| event.kind == Kind::ModelRequest);
     requests
         .map(|&event| {
-            let request = event.json().and_then(|body| interim::parse(&body));
-            let offers = request
-                .as_ref()
-                .map(|request| interim::identify(plan, &request.offers))
-                .unwrap_or_default();
-            let answers =
-                |reply: &&&Event| reply.kind == Kind::ModelReply && reply.cause == Some(event.n);
+            let request = event.json().and_then(|body| api.parse(&body).ok());
+            let offers = request.as_ref().map(|request| names.identify(&request.offers)).unwrap_or_default();
+            let answers = |reply: &&&Event| reply.kind == Kind::ModelReply && reply.cause == Some(event.n);
             Exchange {
                 event,
                 main: flag(event, "main"),
@@ -145,16 +134,16 @@ pub(super) fn exchanges<'a>(plan: &'a Plan, events: &[&'a Event]) -> Vec<Exchang
 }
 
 /// The questions of a run with their answers.
-pub(super) fn questions<'a>(plan: &'a Plan, events: &[&'a Event]) -> Vec<Question<'a>> {
+pub(super) fn questions<'a>(plan: &'a Plan, run: u32, events: &[&'a Event]) -> Vec<Question<'a>> {
+    let api = api(plan.profile.model.api);
     let asked = events.iter().filter(|event| event.kind == Kind::Question);
     asked
         .map(|&event| {
             let by_id = || {
                 let id = event.data.str("tool_use")?;
-                plan.uses.iter().position(|planned| planned.id == id)
+                plan.uses.iter().position(|planned| api.use_id(plan.key.seed, run, planned.index) == id)
             };
-            let answers =
-                |answer: &&&Event| answer.kind == Kind::Answer && answer.cause == Some(event.n);
+            let answers = |answer: &&&Event| answer.kind == Kind::Answer && answer.cause == Some(event.n);
             Question {
                 event,
                 of_use: index(&event.data, "use").or_else(by_id),
@@ -167,12 +156,7 @@ pub(super) fn questions<'a>(plan: &'a Plan, events: &[&'a Event]) -> Vec<Questio
 /// The emitted uses of a run, joined to their calls. The run's other parts must be there already.
 pub(super) fn emitted<'a>(run: &Run<'a>) -> Vec<Emitted<'a>> {
     let mut uses: Vec<Emitted<'a>> = Vec::new();
-    for (asked, exchange) in run
-        .exchanges
-        .iter()
-        .enumerate()
-        .filter(|(_, exchange)| exchange.main)
-    {
+    for (asked, exchange) in run.exchanges.iter().enumerate().filter(|(_, exchange)| exchange.main) {
         let Some(reply) = exchange.reply else {
             continue;
         };
@@ -180,14 +164,12 @@ pub(super) fn emitted<'a>(run: &Run<'a>) -> Vec<Emitted<'a>> {
             let planned = index(entry, "use").and_then(|at| run.plan.uses.get(at));
             let Some(planned) = planned else { continue };
             // A repeated request gets the same bytes again; that is the same use, not another one.
-            if uses
-                .iter()
-                .any(|known| known.planned.index == planned.index)
-            {
+            if uses.iter().any(|known| known.planned.index == planned.index) {
                 continue;
             }
             uses.push(Emitted {
                 planned,
+                id: entry.str("id").unwrap_or(&planned.id).to_owned(),
                 reply,
                 asked,
                 published: Published {
@@ -209,22 +191,14 @@ pub(super) fn emitted<'a>(run: &Run<'a>) -> Vec<Emitted<'a>> {
 fn follow(run: &Run<'_>, asked: usize) -> Option<usize> {
     let turn = run.exchanges[asked].turn;
     let later = run.exchanges.iter().enumerate().skip(asked + 1);
-    later
-        .filter(|(_, exchange)| exchange.main && exchange.turn > turn)
-        .map(|(at, _)| at)
-        .next()
+    later.filter(|(_, exchange)| exchange.main && exchange.turn > turn).map(|(at, _)| at).next()
 }
 
 fn join_calls<'a>(run: &Run<'a>, uses: &mut [Emitted<'a>]) {
     let mut places = Vec::new();
     let mut calls = Vec::new();
     for (at, conn) in run.conns.iter().enumerate() {
-        for (of, rpc) in conn
-            .rpcs
-            .iter()
-            .enumerate()
-            .filter(|(_, rpc)| rpc.method == "tools/call")
-        {
+        for (of, rpc) in conn.rpcs.iter().enumerate().filter(|(_, rpc)| rpc.method == "tools/call") {
             places.push((at, of));
             calls.push(CallSite {
                 event: rpc.event,
@@ -240,23 +214,16 @@ fn join_calls<'a>(run: &Run<'a>, uses: &mut [Emitted<'a>]) {
     let sites: Vec<UseSite<'_>> = uses
         .iter()
         .map(|used| {
-            let mut telling = run
-                .exchanges
-                .iter()
-                .filter(|exchange| !exchange.results(used.id()).is_empty());
+            let mut telling = run.exchanges.iter().filter(|exchange| !exchange.results(&used.id).is_empty());
             let told = telling.next();
-            let results = told
-                .map(|exchange| exchange.results(used.id()))
-                .unwrap_or_default();
+            let results = told.map(|exchange| exchange.results(&used.id)).unwrap_or_default();
             UseSite {
-                id: used.id(),
+                id: &used.id,
                 tool: &used.planned.tool,
                 published: &used.published.name,
                 input: used.arguments(),
                 emitted: used.reply,
-                told: told
-                    .or(used.follow.map(|at| &run.exchanges[at]))
-                    .map(|exchange| exchange.event),
+                told: told.or(used.follow.map(|at| &run.exchanges[at])).map(|exchange| exchange.event),
                 result: results.iter().map(|result| result.text()).collect(),
             }
         })
@@ -269,11 +236,7 @@ fn join_calls<'a>(run: &Run<'a>, uses: &mut [Emitted<'a>]) {
     let joined = join::join(&sites, &calls, run.plan.profile.tool_use_id.as_deref());
     for found in joined {
         let (conn, rpc) = places[found.call];
-        uses[found.site].calls.push(HopCall {
-            conn,
-            rpc,
-            by: found.by,
-        });
+        uses[found.site].calls.push(HopCall { conn, rpc, by: found.by });
     }
 }
 
@@ -288,10 +251,7 @@ fn signs(body: &Json) -> Vec<String> {
 /// The words that the server put in the place of `{{ marker }}`.
 pub(crate) fn markers(text: &str) -> Vec<String> {
     let word = |rest: &str| -> Option<String> {
-        let word: String = rest
-            .chars()
-            .take_while(char::is_ascii_alphanumeric)
-            .collect();
+        let word: String = rest.chars().take_while(char::is_ascii_alphanumeric).collect();
         (word.len() == 8).then(|| format!("hcm-{word}"))
     };
     text.split("hcm-").skip(1).filter_map(word).collect()
@@ -302,7 +262,5 @@ fn flag(event: &Event, key: &str) -> bool {
 }
 
 fn index(data: &Json, key: &str) -> Option<usize> {
-    data.get(key)
-        .and_then(Json::as_i64)
-        .and_then(|value| usize::try_from(value).ok())
+    data.get(key).and_then(Json::as_i64).and_then(|value| usize::try_from(value).ok())
 }

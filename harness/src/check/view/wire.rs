@@ -56,21 +56,13 @@ impl<'a> Rpc<'a> {
     /// The result, where the first answer is one.
     pub(crate) fn result(&self) -> Option<(&'a Event, &Json)> {
         let answer = self.answer()?;
-        answer
-            .body
-            .as_ref()
-            .ok()
-            .map(|result| (answer.event, result))
+        answer.body.as_ref().ok().map(|result| (answer.event, result))
     }
 
     /// The error object, where the first answer is one.
     pub(crate) fn error(&self) -> Option<(&'a Event, &Json)> {
         let answer = self.answer()?;
-        answer
-            .body
-            .as_ref()
-            .err()
-            .map(|error| (answer.event, error))
+        answer.body.as_ref().err().map(|error| (answer.event, error))
     }
 
     /// The member of the params.
@@ -80,14 +72,12 @@ impl<'a> Rpc<'a> {
 
     /// Whether the first answer is a tool result that says it is an error.
     pub(crate) fn is_tool_error(&self) -> bool {
-        self.result()
-            .is_some_and(|(_, result)| result.get("isError").and_then(Json::as_bool) == Some(true))
+        self.result().is_some_and(|(_, result)| result.get("isError").and_then(Json::as_bool) == Some(true))
     }
 
     /// Whether the answer asks for input before it can be complete (2026-07-28, multi round-trip requests).
     pub(crate) fn is_input_required(&self) -> bool {
-        self.result()
-            .is_some_and(|(_, result)| result.str("resultType") == Some("input_required"))
+        self.result().is_some_and(|(_, result)| result.str("resultType") == Some("input_required"))
     }
 }
 
@@ -117,10 +107,7 @@ impl<'a> Conn<'a> {
     /// server went away.
     pub(crate) fn end(&self) -> Option<&'a Event> {
         self.events.iter().copied().find(|event| {
-            matches!(
-                event.kind,
-                Kind::WireEof | Kind::WireClosed | Kind::ServerSignal | Kind::ServerExit
-            )
+            matches!(event.kind, Kind::WireEof | Kind::WireClosed | Kind::ServerSignal | Kind::ServerExit)
         })
     }
 
@@ -144,17 +131,9 @@ pub(super) fn connections<'a>(events: &[&'a Event]) -> Vec<Conn<'a>> {
         let (Some(server), Some(number)) = (event.server.as_deref(), event.conn) else {
             continue;
         };
-        let at = conns
-            .iter()
-            .position(|conn| conn.number == number && conn.server == server)
-            .unwrap_or_else(|| {
-                conns.push(Conn {
-                    server,
-                    number,
-                    events: Vec::new(),
-                    lines: Vec::new(),
-                    rpcs: Vec::new(),
-                });
+        let at =
+            conns.iter().position(|conn| conn.number == number && conn.server == server).unwrap_or_else(|| {
+                conns.push(Conn { server, number, events: Vec::new(), lines: Vec::new(), rpcs: Vec::new() });
                 conns.len() - 1
             });
         let conn = &mut conns[at];
@@ -167,9 +146,7 @@ pub(super) fn connections<'a>(events: &[&'a Event]) -> Vec<Conn<'a>> {
         // A payload that was cut cannot be parsed, which is our doing and nobody's fault.
         let Some(bytes) = event.bytes() else { continue };
         match rpc::parse(bytes) {
-            Message::Batch(items) => items
-                .into_iter()
-                .for_each(|message| conn.take(event, side, message)),
+            Message::Batch(items) => items.into_iter().for_each(|message| conn.take(event, side, message)),
             message => conn.take(event, side, message),
         }
     }
@@ -186,19 +163,11 @@ impl<'a> Conn<'a> {
                 params: params.clone(),
                 answers: Vec::new(),
             }),
-            (Side::Server, Message::Result { id, result }) => {
-                self.answered(event, id, Ok(result.clone()))
-            }
-            (Side::Server, Message::Error { id, error }) => {
-                self.answered(event, id, Err(error.clone()))
-            }
+            (Side::Server, Message::Result { id, result }) => self.answered(event, id, Ok(result.clone())),
+            (Side::Server, Message::Error { id, error }) => self.answered(event, id, Err(error.clone())),
             _ => {}
         }
-        self.lines.push(Line {
-            event,
-            side,
-            message,
-        });
+        self.lines.push(Line { event, side, message });
     }
 
     /// Gives a response to the request of its id: the oldest that waits, else the last that was answered.
