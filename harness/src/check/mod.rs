@@ -17,7 +17,7 @@ mod schema;
 mod sheet;
 mod stable_list;
 mod steps;
-mod view;
+pub(crate) mod view;
 mod wire_name;
 
 use finding::{Finding, Level, Outcome, Verdict};
