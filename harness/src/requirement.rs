@@ -25,7 +25,8 @@ pub struct Requirement {
 #[must_use]
 pub fn all() -> &'static [Requirement] {
     static ALL: LazyLock<Vec<Requirement>> = LazyLock::new(|| {
-        let mut all: Vec<Requirement> = registry::all()
+        let mut all: Vec<Requirement> = registry::REQUIREMENTS
+            .iter()
             .map(|check| Requirement {
                 id: check.id.to_owned(),
                 level: check.level,

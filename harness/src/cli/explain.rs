@@ -34,8 +34,11 @@ fn text(requirement: &Requirement) -> String {
         }
     };
     row("level", requirement.level.as_str());
-    for (revision, level) in requirement.levels() {
-        row("", &format!("{revision} {level}"));
+    let levels = requirement.levels();
+    if levels.iter().any(|(_, level)| *level != requirement.level) {
+        for (revision, level) in levels {
+            row("", &format!("{revision} {level}"));
+        }
     }
     row("shown by", requirement.vantage());
     row("judged", if requirement.judged() { "yes" } else { "no: it has no check yet" });

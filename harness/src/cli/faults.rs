@@ -2,7 +2,9 @@
 
 use std::sync::LazyLock;
 
-use hopcheck_reference_host::fault::FAULTS;
+use hopcheck_reference_host::fault::FAULTS as HOST_FAULTS;
+
+use crate::check::faults::{FAULTS as TRACE_FAULTS, TraceFault};
 
 /// One lie.
 #[derive(Clone, Copy, Debug)]
@@ -37,13 +39,24 @@ impl Kind {
 /// All of them.
 pub(super) fn all() -> &'static [Fault] {
     static ALL: LazyLock<Vec<Fault>> = LazyLock::new(|| {
-        let host = FAULTS.iter().map(|fault| Fault {
+        let host = HOST_FAULTS.iter().map(|fault| Fault {
             name: fault.name,
             kind: Kind::Host,
             about: fault.about,
             summary: fault.summary,
         });
-        host.collect()
+        let trace = TRACE_FAULTS.iter().map(|fault| Fault {
+            name: fault.name,
+            kind: Kind::Trace,
+            about: fault.about,
+            summary: fault.summary,
+        });
+        host.chain(trace).collect()
     });
     &ALL
+}
+
+/// The lies about traces, each with the function that tells it.
+pub(super) fn traces() -> impl Iterator<Item = (&'static Fault, &'static TraceFault)> {
+    all().iter().filter(|fault| fault.kind == Kind::Trace).zip(TRACE_FAULTS)
 }

@@ -1,7 +1,6 @@
 //! Subcommands that hopcheck starts itself with. They are decided before arguments are parsed: a relay must be up at once.
 
 use std::env;
-use std::ffi::OsString;
 use std::io::Write as _;
 use std::process::ExitCode;
 
@@ -12,10 +11,10 @@ use crate::{stage, wire};
 /// A program that runs suites through this library must call this first: it is its own relay and supervisor.
 #[must_use]
 pub fn route() -> Option<ExitCode> {
-    let mut args = env::args_os().skip(1);
+    let mut args = env::args_os().skip(1).map(|arg| arg.to_string_lossy().into_owned());
     let name = args.next()?;
-    let rest: Vec<OsString> = args.collect();
-    match name.to_str()? {
+    let rest: Vec<String> = args.collect();
+    match name.as_str() {
         "__relay" => Some(wire::relay::main(&rest)),
         "__stage" => Some(stage::supervisor::main(&rest)),
         "__reference-host" => Some(hopcheck_reference_host::main(rest)),
@@ -25,7 +24,7 @@ pub fn route() -> Option<ExitCode> {
 }
 
 /// The host that does nothing and says that all is well.
-fn null_host(args: &[OsString]) -> ExitCode {
+fn null_host(args: &[String]) -> ExitCode {
     if args.first().is_some_and(|arg| arg == "--version") {
         // The caller reads it or does not.
         let _ = writeln!(std::io::stdout(), "null-host {}", env!("CARGO_PKG_VERSION"));

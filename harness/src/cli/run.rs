@@ -44,7 +44,7 @@ pub(super) fn record(args: &RecordArgs) -> Result<Exit, Failure> {
     let store = Store::all(&args.out)?;
     let mut printer = Printer::new(Loudness::of(&args.plans), Format::Text, jobs.len());
     let unjudged = |plan: &crate::plan::Plan, trace: &trace::Trace| {
-        let (outcome, reason) = crate::check::outcome(trace, &[]);
+        let (outcome, reason) = crate::check::outcome(plan, trace, &[]);
         // Nothing was judged, so only an error is more than a record.
         let outcome = if outcome == Outcome::Error { outcome } else { Outcome::Pass };
         RunReport::new(&plan.key, &trace.header.host_version, outcome, reason)
@@ -70,7 +70,7 @@ fn jobs(args: &PlanArgs) -> Result<Vec<Job>, Failure> {
     let revisions = match (args.revision, args.all_revisions) {
         (Some(revision), _) => SelectRevisions::One(revision),
         (None, true) => SelectRevisions::All,
-        (None, false) => SelectRevisions::Eras,
+        (None, false) => SelectRevisions::Default,
     };
     let select = Select { revisions, transport: args.transport, seed: random_seed() };
     suite::plans(&hosts, &scenarios, &select)
@@ -159,7 +159,10 @@ fn settle(
         Ran::Run { plan, trace, took, path } => {
             let mut run = match trace {
                 Ok(trace) => report(&plan, &trace),
-                Err(error) => RunReport::new(&plan.key, "", Outcome::Error, Some(error.to_string())),
+                Err(error) => {
+                    let version = plan.key.version.clone().unwrap_or_default();
+                    RunReport::new(&plan.key, &version, Outcome::Error, Some(error.to_string()))
+                }
             };
             run.duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
             (run, path)
@@ -169,7 +172,7 @@ fn settle(
                 return Err(Failure::Harness(anyhow::anyhow!("a plan that applies was not run")));
             };
             if let (true, Some(path)) = (store.keeps(Outcome::NotApplicable), &path) {
-                let header = trace::write_header(&stage::header(&planned));
+                let header = trace::file::write_header(&stage::header(&planned));
                 super::files::write(path, &header)?;
             }
             let version = key.version.clone().unwrap_or_default();

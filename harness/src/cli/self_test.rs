@@ -98,7 +98,7 @@ struct Bench {
 
 impl Bench {
     fn new(args: &SelfTestArgs) -> Result<Self, Failure> {
-        let revisions = if args.full { SelectRevisions::All } else { SelectRevisions::Eras };
+        let revisions = if args.full { SelectRevisions::All } else { SelectRevisions::Default };
         Ok(Self {
             select: Select { revisions, seed: random_seed(), ..Select::default() },
             workers: pool::workers(args.jobs),

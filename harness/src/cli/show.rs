@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::args::ShowArgs;
 use super::exit::{Exit, Failure};
 use super::{judge, output};
-use crate::check::view::{Emitted, Run, View};
+use crate::check::view::{Emitted, Role, Run, View};
 use crate::json::Json;
 use crate::plan::{Plan, Planned};
 use crate::snapshot;
@@ -78,11 +78,18 @@ fn hop(plan: &Plan, trace: &Trace, number: usize, path: Option<&Path>) -> Result
             continue;
         };
         if view.runs.len() > 1 {
-            let _ = writeln!(out, "\n## {}", run.role.as_str());
+            let _ = writeln!(out, "\n## {}", role(run.role));
         }
         lanes(&mut out, run, used, path);
     }
     Ok(out)
+}
+
+const fn role(role: Role) -> &'static str {
+    match role {
+        Role::Judged => "run",
+        Role::Twin => "twin",
+    }
 }
 
 fn lanes(out: &mut String, run: &Run<'_>, used: &Emitted<'_>, path: Option<&Path>) {

@@ -169,3 +169,6 @@ impl fmt::Display for Kind {
     }
 }
 
+
+#[cfg(test)]
+mod tests;

@@ -20,7 +20,7 @@ mod order;
 mod placeholder;
 
 pub use file::file;
-pub use line::Line;
+pub use line::{Arrow, Line};
 pub(crate) use line::lane_width;
 
 use crate::plan::Plan;
@@ -56,3 +56,6 @@ pub fn lines(plan: &Plan, trace: &Trace) -> Vec<Line> {
 
 
 
+
+#[cfg(test)]
+mod tests;

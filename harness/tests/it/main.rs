@@ -1,4 +1,5 @@
 //! Tests of the harness from outside, one module per subject.
 
 #[cfg(test)]
+mod cli;
 mod corpus;
