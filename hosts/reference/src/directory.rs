@@ -96,6 +96,15 @@ impl Directory {
         directory
     }
 
+    /// The published names of the tools that the model is shown.
+    pub(crate) fn published(&self) -> Vec<String> {
+        self.entries
+            .iter()
+            .filter(|entry| entry.shown)
+            .map(Entry::published)
+            .collect()
+    }
+
     /// The tool behind a name that the model used.
     pub(crate) fn find(&self, namespace: Option<&str>, name: &str) -> Option<&Entry> {
         self.entries

@@ -198,6 +198,16 @@ pub(crate) fn leave_daemon() {
     let _left_alone = command.spawn();
 }
 
+/// A descriptor that becomes readable when somebody asks the host to end.
+pub(crate) fn signals() -> io::Result<OwnedFd> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    let (reader, writer) = rustix::pipe::pipe()?;
+    for signal in [SIGHUP, SIGINT, SIGTERM] {
+        signal_hook::low_level::pipe::register(signal, writer.try_clone()?)?;
+    }
+    Ok(reader)
+}
+
 /// A borrowed view of the standard input, owned by the reactor.
 pub(crate) fn stdin_of_host() -> io::Result<OwnedFd> {
     io::stdin().as_fd().try_clone_to_owned()

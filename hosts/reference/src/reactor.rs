@@ -23,6 +23,8 @@ pub(crate) enum Token {
     Model,
     /// The standard input of the host, when it is a control channel.
     Control,
+    /// A signal that asks the host to end.
+    Signal,
 }
 
 /// What happened.

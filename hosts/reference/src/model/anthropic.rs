@@ -70,6 +70,8 @@ impl Api for Messages {
     }
 
     fn say(&mut self, prompt: &str) {
+        // A reply that was interrupted leaves nothing behind.
+        self.blocks.clear();
         push(
             &mut self.messages,
             &format!(

@@ -12,6 +12,8 @@ use crate::told::{Part, Told};
 pub(crate) struct Responses {
     /// The items so far, as JSON text without brackets.
     items: String,
+    /// The items of the reply that is coming in.
+    incoming: String,
     reply: Reply,
     completed: bool,
     lies: Lies,
@@ -22,6 +24,7 @@ impl Responses {
     pub(crate) fn new(lies: Lies) -> Self {
         Self {
             items: String::new(),
+            incoming: String::new(),
             reply: Reply::default(),
             completed: false,
             lies,
@@ -54,7 +57,7 @@ impl Responses {
             }
             _ => {}
         }
-        push(&mut self.items, raw.get());
+        push(&mut self.incoming, raw.get());
         Ok(())
     }
 }
@@ -98,6 +101,9 @@ impl Api for Responses {
     }
 
     fn say(&mut self, prompt: &str) {
+        // A reply that was interrupted leaves nothing behind.
+        self.incoming.clear();
+        self.reply = Reply::default();
         let content = format!("[{{\"type\":\"input_text\",\"text\":{}}}]", quote(prompt));
         push(
             &mut self.items,
@@ -133,6 +139,10 @@ impl Api for Responses {
     fn finish(&mut self) -> Result<Reply, String> {
         if !std::mem::take(&mut self.completed) {
             return Err("the reply ended without response.completed".to_owned());
+        }
+        let incoming = std::mem::take(&mut self.incoming);
+        if !incoming.is_empty() {
+            push(&mut self.items, &incoming);
         }
         Ok(std::mem::take(&mut self.reply))
     }
