@@ -118,20 +118,18 @@ impl Host {
             wire_name: self
                 .lies
                 .bend_wire_name(&tool.name_json, &tool.name, &entry.published()),
-            arguments: self.lies.bend_arguments(&arguments, tool.input.text()),
+            arguments,
         })
     }
 
     fn decide(&self, entry: &Entry) -> Decision {
-        let decision = self
+        let remembered = self
+            .remembered
+            .contains(&(entry.server, entry.tool.clone()));
+        match self
             .rules
-            .decide(&self.servers[entry.server].name, &entry.tool);
-        let remembered = decision == Decision::Ask
-            && self
-                .remembered
-                .contains(&(entry.server, entry.tool.clone()));
-        match decision {
-            Decision::Deny if self.lies.tell(Fault::IgnoreDeny) => Decision::Allow,
+            .decide(&self.servers[entry.server].name, &entry.tool, self.lies)
+        {
             Decision::Ask if self.lies.tell(Fault::IgnoreAsk) => Decision::Allow,
             Decision::Ask if self.lies.tell(Fault::AllowLeaks) && !self.remembered.is_empty() => {
                 Decision::Allow

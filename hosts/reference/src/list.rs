@@ -73,8 +73,19 @@ impl Listing {
         let Some(entries) = page.get("tools").and_then(json::elements) else {
             return After::Invalid;
         };
-        for tool in entries.into_iter().filter_map(Tool::parse) {
-            if self.names.insert(tool.name.clone()) {
+        for entry in entries {
+            let Some(tool) = Tool::parse(entry, self.lies) else {
+                if self.lies.tell(Fault::SpoiledByOneEntry) {
+                    return After::Invalid;
+                }
+                continue;
+            };
+            let name = if self.lies.tell(Fault::IgnoreCase) {
+                tool.name.to_lowercase()
+            } else {
+                tool.name.clone()
+            };
+            if self.names.insert(name) {
                 self.tools.push(tool);
             }
         }
@@ -92,6 +103,7 @@ impl Listing {
         };
         // A cursor that comes back would lead round in a circle. An empty one is as good as any other.
         if self.lies.tell(Fault::StopAtFirstPage)
+            || (self.lies.tell(Fault::StopAtEmptyCursor) && cursor.get() == "\"\"")
             || self.followed.len() >= MOST_PAGES
             || !self.followed.insert(cursor.get().to_owned())
         {

@@ -37,6 +37,14 @@ impl InputSchema {
         Some(schema)
     }
 
+    /// A schema that says nothing, for the lie that offers tools without one.
+    pub(crate) fn anything() -> Self {
+        Self {
+            text: "{\"type\":\"object\"}".to_owned(),
+            validator: OnceCell::new(),
+        }
+    }
+
     /// The text as the server sent it.
     pub(crate) fn text(&self) -> &str {
         &self.text

@@ -1,11 +1,13 @@
 //! The Responses API: tools in namespaces, and results without an error flag.
 
+use std::borrow::Cow;
+
 use serde_json::value::RawValue;
 
 use crate::fault::{Fault, Lies};
 use crate::json::{self, Members, quote};
 use crate::model::sse::SseEvent;
-use crate::model::{Api, Offered, Reply, Surface, ToolUse, entry, error_message, push};
+use crate::model::{Api, Offered, Reply, Surface, ToolUse, entry, error_message, push, reshaped};
 use crate::told::{Part, Told};
 
 /// A conversation over the Responses API.
@@ -84,7 +86,7 @@ impl Api for Responses {
                     &mut entries,
                     &format!(
                         "{{\"type\":\"function\",{},\"strict\":false}}",
-                        entry(offered, "parameters")
+                        entry(offered, "parameters", &schema(offered.tool.input.text()))
                     ),
                 );
             }
@@ -159,6 +161,13 @@ impl Api for Responses {
             );
         }
     }
+}
+
+/// The API refuses an object schema without `properties`, which is how a tool without parameters may look.
+fn schema(text: &str) -> Cow<'_, str> {
+    let complete = Members::parse(text).is_ok_and(|schema| schema.get("properties").is_some());
+    let more = (!complete).then_some("\"properties\":{}");
+    reshaped(text, |_| true, more).map_or(Cow::Borrowed(text), Cow::Owned)
 }
 
 fn output_json(told: &Told, lies: Lies) -> String {
@@ -273,6 +282,16 @@ mod tests {
         assert_eq!(
             output_json(&told, Lies::default()),
             r#"[{"type":"input_text","text":"a"},{"type":"input_image","image_url":"data:image/png;base64,AA=="}]"#
+        );
+    }
+
+    #[test]
+    fn a_schema_without_properties_gets_none() {
+        let complete = r#"{ "type":"object", "properties":{} }"#;
+        assert_eq!(schema(complete), complete);
+        assert_eq!(
+            schema(r#"{"type":"object"}"#),
+            r#"{"type":"object","properties":{}}"#
         );
     }
 

@@ -14,7 +14,8 @@ impl Server {
     /// Takes in one line. What comes back are answers to calls.
     pub(crate) fn on_line(&mut self, line: &[u8]) -> Vec<Answer> {
         let mut answers = Vec::new();
-        for message in rpc::parse(line) {
+        let line = self.lies.bend_incoming(line);
+        for message in rpc::parse(&line) {
             match message {
                 Incoming::Response {
                     id: Some(id),
@@ -95,6 +96,7 @@ impl Server {
         match self.era {
             Era::Unknown => false,
             Era::Legacy => self.offers.tools,
+            Era::Modern if self.lies.tell(Fault::BelieveForeignChange) => true,
             Era::Modern => {
                 self.subscription.is_some() && modern::subscription_of(params) == self.subscription
             }

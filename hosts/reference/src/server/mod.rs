@@ -220,7 +220,13 @@ impl Server {
             // Silence on the probe means a legacy server.
             State::Probing { .. } if self.protocol == Protocol::Auto => self.initialize(),
             State::Probing { .. } => self.fail("did not answer server/discover in time"),
-            State::Initializing { .. } => self.fail("did not answer initialize in time"),
+            State::Initializing { id } => {
+                // The handshake is the one request that must not be cancelled.
+                if self.lies.tell(Fault::CancelInitialize) {
+                    self.cancel(id, "the handshake took too long");
+                }
+                self.fail("did not answer initialize in time");
+            }
             State::Idle | State::Ready | State::Failed(_) => {
                 if let Some(listing) = &self.listing {
                     self.cancel(listing.id, "the list took too long");
@@ -376,6 +382,13 @@ impl Server {
         };
         match written {
             Ok(()) => true,
+            // A server that leaves before it has heard anything may still want a handshake; the end of its output decides.
+            Err(_)
+                if matches!(self.state, State::Probing { .. })
+                    && self.protocol == Protocol::Auto =>
+            {
+                false
+            }
             Err(error) => {
                 self.fail(&format!("does not read its input: {error}"));
                 false

@@ -34,7 +34,11 @@ impl Server {
         self.state = State::Initializing { id };
         self.until = self.start_by;
         self.send(
-            &rpc::request(id, "initialize", Some(&legacy::initialize_params())),
+            &rpc::request(
+                id,
+                "initialize",
+                Some(&legacy::initialize_params(self.lies)),
+            ),
             self.start_by,
         );
         if self.lies.tell(Fault::ListBeforeHandshake) {
@@ -46,7 +50,9 @@ impl Server {
     fn open(&mut self, offers: Offers) {
         self.offers = offers;
         self.state = State::Ready;
-        if self.era == Era::Modern && offers.tools && offers.list_changed {
+        let wanted = offers.tools && offers.list_changed || self.lies.tell(Fault::SubscribeUnasked);
+        let forgotten = self.listed && self.lies.tell(Fault::ForgetSubscription);
+        if self.era == Era::Modern && wanted && !forgotten {
             // Before the list, so that no change can fall between the two.
             let id = self.take_id();
             self.subscription = Some(id);
