@@ -9,6 +9,7 @@
 
 mod arguments;
 mod bend;
+mod bounds;
 mod cli;
 mod config;
 mod console;

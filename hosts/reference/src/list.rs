@@ -21,6 +21,8 @@ pub(crate) struct Listing {
     pub(crate) until: Instant,
     /// What the pages so far have listed, each name once.
     pub(crate) tools: Vec<Tool>,
+    /// How many entries no model could use.
+    pub(crate) left_out: usize,
     names: HashSet<String>,
     /// The cursors that were followed, as JSON text.
     followed: HashSet<String>,
@@ -49,6 +51,7 @@ impl Listing {
             id,
             until,
             tools: Vec::new(),
+            left_out: 0,
             names: HashSet::new(),
             followed: HashSet::new(),
             fresh_for: None,
@@ -78,6 +81,7 @@ impl Listing {
                 if self.lies.tell(Fault::SpoiledByOneEntry) {
                     return After::Invalid;
                 }
+                self.left_out += 1;
                 continue;
             };
             let name = if self.lies.tell(Fault::IgnoreCase) {

@@ -67,6 +67,12 @@ impl Server {
         let Some(listing) = self.listing.take() else {
             return;
         };
+        if listing.left_out > 0 {
+            crate::note(&format!(
+                "server {}: {} tools without a usable schema are left out",
+                self.name, listing.left_out
+            ));
+        }
         // Half of a new list is better than nothing, but not better than the whole of the one before.
         if walk == Walk::Complete || !self.listed {
             self.tools = listing.tools;
