@@ -42,7 +42,7 @@ fn collect(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> io::Result<
     Ok(())
 }
 
-#[expect(clippy::print_stdout, reason = "this is how a build script talks to cargo")]
+/// Printing is how a build script talks to cargo.
 fn watch(path: &Path) {
     println!("cargo::rerun-if-changed={}", path.display());
 }

@@ -27,7 +27,7 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         None => Store::problems()?,
     };
     let mut printer = Printer::new(Loudness::of(&args.plans), args.reports.format, jobs.len());
-    let runs = execute(jobs, &args.plans, &store, |plan, trace| judge::report(plan, trace), &mut printer);
+    let runs = execute(jobs, &args.plans, &store, judge::report, &mut printer);
     store.tidy();
     let runs = runs?;
     printer.end(&runs)?;
