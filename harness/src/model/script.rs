@@ -54,8 +54,8 @@ impl Script {
 
     /// The position of a main-line request; `None` for a side request.
     ///
-    /// The main line carries the run's marker and something of ours: an id that we issued, or a text of ours in an
-    /// assistant turn together with tools, or no assistant turn at all together with tools.
+    /// The main line carries the run's marker and an id that we issued. Without an id it carries the profile's sign of
+    /// the main line, and its assistant turns, where there are any, hold a text of ours.
     pub(super) fn read(&self, request: &Request) -> Option<Position> {
         let mut reading = Reading::default();
         for item in &request.items {
@@ -81,11 +81,11 @@ impl Script {
                 Item::Text { .. } | Item::Other(_) => {}
             }
         }
-        let tools = match self.main_line {
+        let sign = match self.main_line {
             MainLine::Tools => !request.offers.is_empty(),
             MainLine::Marker => true,
         };
-        let main = reading.marker && (reading.issued || tools && (reading.said || !reading.assistant));
+        let main = reading.marker && (reading.issued || sign && (reading.said || !reading.assistant));
         main.then(|| self.position(&reading))
     }
 

@@ -24,6 +24,7 @@ mod list;
 mod model;
 mod modern;
 mod name;
+mod plain;
 mod process;
 mod reactor;
 mod rpc;

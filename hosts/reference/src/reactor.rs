@@ -167,7 +167,7 @@ impl Source {
         if self.framing == Framing::End {
             return After::Closed;
         }
-        let mut buffer = [0; 64 << 10];
+        let mut buffer = [0; 16 << 10];
         let bytes = match rustix::io::read(self.fd.as_fd(), &mut buffer) {
             Ok(0) => return After::Closed,
             Ok(count) => &buffer[..count],

@@ -7,6 +7,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::json::{self, Members};
+use crate::plain;
 
 /// The registered input schema of a tool: the text for the model, and a validator that is built when first needed.
 pub(crate) struct InputSchema {
@@ -43,12 +44,19 @@ impl InputSchema {
 
     /// Whether `arguments` match. A schema that cannot be compiled judges nothing.
     pub(crate) fn check(&self, arguments: &str) -> Result<(), String> {
-        let Some(validator) = self.validator() else {
-            return Ok(());
-        };
         let value: Value = serde_json::from_str(arguments)
             .or_else(|_| serde_json::from_str(&json::without_lone_surrogates(arguments)))
             .map_err(|error| error.to_string())?;
+        if self.validator.get().is_none()
+            && self
+                .value()
+                .is_some_and(|schema| plain::matches(&schema, &value))
+        {
+            return Ok(());
+        }
+        let Some(validator) = self.validator() else {
+            return Ok(());
+        };
         let wrong: Vec<_> = validator
             .iter_errors(&value)
             .take(5)
@@ -79,13 +87,16 @@ impl InputSchema {
 
     fn validator(&self) -> Option<&Validator> {
         let build = || {
-            let schema: Value = serde_json::from_str(&self.text).ok()?;
             jsonschema::options()
                 .should_validate_formats(false)
-                .build(&schema)
+                .build(&self.value()?)
                 .ok()
         };
         self.validator.get_or_init(build).as_ref()
+    }
+
+    fn value(&self) -> Option<Value> {
+        serde_json::from_str(&self.text).ok()
     }
 }
 
