@@ -87,7 +87,10 @@ pub(super) fn lie(hosts: &mut [Host], fault: &str) -> Result<(), Failure> {
     }
     for host in hosts {
         if host.profile.name != hosts::REFERENCE {
-            return Err(Failure::Usage(format!("only the reference host tells lies, {} does not", host.profile.title)));
+            return Err(Failure::Usage(format!(
+                "only the reference host tells lies, {} does not",
+                host.profile.title
+            )));
         }
         host.located.bin.extend(["--fault".to_owned(), fault.to_owned()]);
     }

@@ -68,9 +68,18 @@ fn modules_depend_one_way() {
     let judging = ["harness/src/check", "harness/src/snapshot", "harness/src/report"];
     absent(&judging, &["crate::stage", "crate::wire", "crate::drive", "crate::cli"]);
     absent(&["harness/src/check"], &["crate::report", "crate::snapshot"]);
-    absent(&["harness/src/plan", "harness/src/scenario"], &["crate::stage", "crate::trace", "crate::check", "crate::cli"]);
-    absent(&["harness/src/stage", "harness/src/wire", "harness/src/drive"], &["crate::check", "crate::cli", "crate::report"]);
-    absent(&["harness/src/server", "harness/src/model"], &["crate::stage", "crate::wire", "crate::trace", "crate::check"]);
+    absent(
+        &["harness/src/plan", "harness/src/scenario"],
+        &["crate::stage", "crate::trace", "crate::check", "crate::cli"],
+    );
+    absent(
+        &["harness/src/stage", "harness/src/wire", "harness/src/drive"],
+        &["crate::check", "crate::cli", "crate::report"],
+    );
+    absent(
+        &["harness/src/server", "harness/src/model"],
+        &["crate::stage", "crate::wire", "crate::trace", "crate::check"],
+    );
 }
 
 #[test]
