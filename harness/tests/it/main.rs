@@ -3,3 +3,4 @@
 #[cfg(test)]
 mod cli;
 mod corpus;
+mod schemas;
