@@ -36,8 +36,9 @@ fn main() -> ExitCode {
 /// Compares everything, and gives the number of failures.
 fn replay(filters: &[&String]) -> Result<usize, String> {
     let transcripts = cli::reference_transcripts()?;
-    let chosen =
-        |name: &str| filters.is_empty() || filters.iter().any(|filter| name.contains(filter.as_str()) || *filter == "replay");
+    let chosen = |name: &str| {
+        filters.is_empty() || filters.iter().any(|filter| name.contains(filter.as_str()) || *filter == "replay")
+    };
     let (mut passed, mut failed) = (0, Vec::new());
     for transcript in transcripts.iter().filter(|transcript| chosen(&transcript.name)) {
         match catch_unwind(AssertUnwindSafe(|| compare(transcript))) {

@@ -18,7 +18,7 @@ pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>) {
 }
 
 /// Malformed text, arguments that fail the schema, and steps that only record have traits instead.
-fn is_subject(run: &Run<'_>, used: &Emitted<'_>) -> bool {
+pub(super) fn is_subject(run: &Run<'_>, used: &Emitted<'_>) -> bool {
     let by_schema = used.planned.kind == UseKind::Deny { by: Some(DenyBy::Schema) };
     let raw = matches!(used.planned.input, Input::Raw(_));
     !by_schema && !raw && outcome(run, used) == Outcome::Assert

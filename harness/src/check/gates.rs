@@ -22,14 +22,14 @@ pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>) {
 
 /// What the rules make of a use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Gate {
+pub(super) enum Gate {
     Closed,
     Open,
     /// The scenario does not say, or it is recorded elsewhere.
     Unknown,
 }
 
-fn gate(run: &Run<'_>, used: &Emitted<'_>) -> Gate {
+pub(super) fn gate(run: &Run<'_>, used: &Emitted<'_>) -> Gate {
     match (&used.planned.kind, run.role) {
         // The twin runs with other rules.
         (UseKind::Deny { .. }, Role::Twin) => Gate::Unknown,
@@ -76,7 +76,7 @@ pub(super) fn stays_closed(run: &Run<'_>, used: &Emitted<'_>) -> Tally {
 }
 
 /// An allowed use is called, where its server can be reached at all.
-fn is_open(run: &Run<'_>, used: &Emitted<'_>) -> Tally {
+pub(super) fn is_open(run: &Run<'_>, used: &Emitted<'_>) -> Tally {
     let mut tally = Tally::default();
     if let Some((_, call)) = run.calls(used).next() {
         tally.holds([used.reply, call.event]);

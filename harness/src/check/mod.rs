@@ -7,9 +7,12 @@ pub mod finding;
 pub mod registry;
 
 mod arguments;
+mod catalogue;
+mod claims;
 mod clean_end;
 mod errors;
 mod gates;
+mod isolation;
 mod once;
 mod order;
 mod reading;
@@ -17,6 +20,7 @@ mod schema;
 mod sheet;
 mod stable_list;
 mod steps;
+mod traits;
 pub(crate) mod view;
 mod wire_name;
 
@@ -41,7 +45,11 @@ pub fn judge(plan: &Plan, trace: &Trace) -> Vec<Finding> {
     errors::check(&view, &mut sheet);
     stable_list::check(&view, &mut sheet);
     gates::check(&view, &mut sheet);
+    isolation::check(&view, &mut sheet);
     clean_end::check(&view, &mut sheet);
+    catalogue::check(&view, &mut sheet);
+    claims::check(&view, &mut sheet);
+    traits::check(&view, &mut sheet);
     named(plan, &mut sheet);
     sheet.findings
 }
@@ -57,6 +65,10 @@ fn named(plan: &Plan, sheet: &mut Sheet<'_>) {
             sheet.untestable(id, Level::Invariant, format!("no check judges `{id}` yet"), &named.span);
             continue;
         };
+        if let Some((verdict, reason)) = claims::not_applicable(id, plan) {
+            sheet.bare(id, requirement.level, verdict, reason, &named.span);
+            continue;
+        }
         match requirement.not_applicable(&plan.profile.name, plan.key.revision) {
             Some(reason) => sheet.bare(id, requirement.level, Verdict::NotApplicable, reason, &named.span),
             None => {
@@ -72,7 +84,7 @@ fn named(plan: &Plan, sheet: &mut Sheet<'_>) {
 /// Only what is no fault of the host is an error: hopcheck failed, or somebody interrupted it. A crash, a hang or a
 /// flood of the host is a finding.
 #[must_use]
-pub fn outcome(plan: &Plan, trace: &Trace, findings: &[Finding]) -> (Outcome, Option<String>) {
+pub fn outcome(trace: &Trace, findings: &[Finding]) -> (Outcome, Option<String>) {
     let of = |kind: Kind| trace.events.iter().find(|event| event.kind == kind);
     if let Some(failed) = of(Kind::Failed) {
         let message = failed.data.str("message").unwrap_or("hopcheck failed");
@@ -85,7 +97,7 @@ pub fn outcome(plan: &Plan, trace: &Trace, findings: &[Finding]) -> (Outcome, Op
         return (Outcome::Error, Some("the run failed".to_owned()));
     }
     if of(Kind::Interrupted).is_some() || ended("interrupted") {
-        return (Outcome::Error, Some(format!("the run of `{}` was interrupted", plan.key.scenario)));
+        return (Outcome::Error, Some("the run was interrupted".to_owned()));
     }
     (Outcome::of(findings), None)
 }

@@ -1,7 +1,7 @@
 //! `hop.once`: each call belongs to one tool use, further calls need a licence, each tool use has exactly one result.
 
 use super::sheet::{Sheet, Tally};
-use super::view::{Conn, Emitted, Rpc, Run, View};
+use super::view::{Conn, Emitted, Rpc, Run, View, markers};
 use crate::json::Json;
 use crate::trace::event::{Event, Kind};
 
@@ -15,6 +15,7 @@ pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>) {
         for used in &run.uses {
             tally.absorb(calls(run, used));
             tally.absorb(one_result(run, used));
+            tally.absorb(own_result(run, used));
         }
     }
     sheet.close("hop.once", tally, "each call has its tool use, and each tool use its result");
@@ -27,12 +28,17 @@ fn no_stray_call(run: &Run<'_>, tally: &mut Tally) {
     }
 }
 
-/// Calls beyond the first need a licence each.
+/// Calls beyond the first need a licence each. A call at another server is none of this use, however it was joined.
 pub(super) fn calls(run: &Run<'_>, used: &Emitted<'_>) -> Tally {
     let mut tally = Tally::default();
     let calls: Vec<_> = run.calls(used).collect();
-    if let Some((_, first)) = calls.first() {
-        tally.holds([used.reply, first.event]);
+    for (conn, call) in &calls {
+        if conn.server == used.planned.tool.server {
+            tally.holds([used.reply, call.event]);
+        } else {
+            let reason = format!("the use of `{}` was called at the server `{}`", used.planned.tool, conn.server);
+            tally.fails(reason, [used.reply, call.event]);
+        }
     }
     for pair in calls.windows(2) {
         let ((conn, before), (_, again)) = (pair[0], pair[1]);
@@ -84,4 +90,29 @@ pub(super) fn one_result(run: &Run<'_>, used: &Emitted<'_>) -> Tally {
         ),
     }
     tally
+}
+
+/// The result is that of a call of this use: no marker in it belongs to the calls of other uses only.
+fn own_result(run: &Run<'_>, used: &Emitted<'_>) -> Tally {
+    let mut tally = Tally::default();
+    let Some(told) = run.told(used) else { return tally };
+    let told_words = markers(&told.result.text());
+    let own: Vec<String> = run.calls(used).flat_map(|(_, call)| answered(call)).collect();
+    for (_, call) in run.rpcs_of("tools/call") {
+        let foreign = answered(call).into_iter().find(|word| told_words.contains(word) && !own.contains(word));
+        if foreign.is_some() {
+            let reason =
+                format!("the model was told the result of another call as that of `{}`", used.planned.tool);
+            tally.fails(reason, [call.event, told.exchange.event]);
+        }
+    }
+    tally
+}
+
+/// The markers in the answers of a call.
+fn answered(call: &Rpc<'_>) -> Vec<String> {
+    call.answers
+        .iter()
+        .flat_map(|answer| markers(&answer.body.as_ref().unwrap_or_else(|error| error).to_string()))
+        .collect()
 }

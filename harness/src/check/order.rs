@@ -5,6 +5,7 @@ use super::view::{Conn, Run, View, after};
 use crate::host::profile::ApiName;
 use crate::revision::Era;
 use crate::rpc::Message;
+use crate::scenario::ast::ToolRef;
 use crate::trace::event::Event;
 
 pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>) {
@@ -58,16 +59,18 @@ fn missing(conn: &Conn<'_>, call: &Event) -> Option<&'static str> {
     early(conn.initialized()).then_some("`notifications/initialized`")
 }
 
-/// A tool of ours is offered only after some `tools/list` of its server named it.
+/// A tool of ours is offered only after some `tools/list` of its server named it, and only as often as it was named.
 fn list_before_offer(run: &Run<'_>, tally: &mut Tally) {
     for exchange in run.main_line() {
         let listed = run.listed_before(exchange.event);
-        for offer in &exchange.offers {
+        for (at, offer) in exchange.offers.iter().enumerate() {
+            let before = exchange.offers[..at].iter().filter(|other| other.tool == offer.tool).count();
             match listed.iter().find(|(tool, _)| *tool == offer.tool) {
-                Some((_, answer)) => tally.holds([*answer, exchange.event]),
-                None => tally.fails(
+                Some((_, answer)) if before == 0 => tally.holds([*answer, exchange.event]),
+                Some((_, answer)) if before < entries(run, &offer.tool) => tally.holds([*answer, exchange.event]),
+                _ => tally.fails(
                     format!(
-                        "`{}` was offered before a `tools/list` of `{}` named it",
+                        "`{}` was offered and no `tools/list` of `{}` had named it",
                         offer.published, offer.tool.server
                     ),
                     [exchange.event],
@@ -75,6 +78,12 @@ fn list_before_offer(run: &Run<'_>, tally: &mut Tally) {
             }
         }
     }
+}
+
+/// How often the server lists a tool of that name.
+fn entries(run: &Run<'_>, tool: &ToolRef) -> usize {
+    let tools = run.server(&tool.server).map(|server| server.script.tools.as_slice()).unwrap_or_default();
+    tools.iter().filter(|entry| entry.name == tool.tool).count()
 }
 
 /// The model's tool use is sent before its call. A call may start before the model's reply has ended.

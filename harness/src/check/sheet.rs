@@ -153,20 +153,17 @@ impl<'a> Sheet<'a> {
 
 fn finding(id: &str, level: Level, tally: Tally, holds: String, at: Option<Place>) -> Option<Finding> {
     let (verdict, message, evidence) = match tally.reason() {
-        // What the specification does not bind is recorded, never failed.
-        Some(reason) if level == Level::Trait => (Verdict::Trait, reason, tally.broken),
         Some(reason) => (Verdict::Fail, reason, tally.broken),
         None if tally.held.is_empty() => return None,
         None => (Verdict::Pass, holds, tally.held),
     };
-    let value = (verdict == Verdict::Trait).then(|| "no".to_owned());
     Some(Finding {
         requirement: id.to_owned(),
         level,
         verdict,
         message,
         evidence: evidence.into_iter().collect(),
-        value,
+        value: None,
         at,
     })
 }

@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 
 use super::sheet::{Sheet, Tally};
+use super::steps::list::{self, Chain};
 use super::view::{Exchange, Run, View, after};
 use crate::host::names::Names;
 use crate::json::Json;
 use crate::plan::Plan;
 use crate::rpc::Message;
 use crate::scenario::ast::{DenyBy, Feature, Permissions, ToolRef, UseKind};
-use crate::trace::event::Event;
+use crate::trace::event::{Event, Kind};
 
 pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>) {
     let mut tally = Tally::default();
@@ -17,6 +18,7 @@ pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>) {
         let exchanges: Vec<_> = run.main_line().filter(|exchange| exchange.request.is_some()).collect();
         nothing_vanishes(run, &exchanges, &mut tally);
         nothing_is_missing(run, &exchanges, &mut tally);
+        every_page_counts(run, &exchanges, &mut tally);
     }
     runs_agree(view, &mut tally);
     let less = removals(view);
@@ -79,6 +81,26 @@ fn nothing_is_missing(run: &Run<'_>, exchanges: &[&Exchange<'_>], tally: &mut Ta
     }
 }
 
+/// The set is that of all pages, so a list that was not read to its end is no list.
+fn every_page_counts(run: &Run<'_>, exchanges: &[&Exchange<'_>], tally: &mut Tally) {
+    let Some(last) = exchanges.last() else { return };
+    for server in &run.plan.servers {
+        let conns = || run.conns_of(&server.key);
+        let complete =
+            conns().any(|conn| conn.broken().is_some() || matches!(list::chain(conn), Chain::Complete(_)));
+        let partial = conns().find_map(|conn| match list::chain(conn) {
+            Chain::Partial(events) => events.last().copied().filter(|page| page.kind == Kind::ToHost),
+            Chain::Complete(_) | Chain::None => None,
+        });
+        if let (false, Some(page)) = (complete, partial) {
+            tally.fails(
+                format!("the pages of `{}` beyond this one were never read", server.key),
+                [page, last.event],
+            );
+        }
+    }
+}
+
 /// With two runs of one trace, both offer the same in the end.
 fn runs_agree(view: &View<'_>, tally: &mut Tally) {
     let last: Vec<_> = view.judged().filter_map(|run| Some((run, run.main_line().last()?))).collect();
@@ -121,7 +143,7 @@ fn may_change(run: &Run<'_>, server: &str, event: &Event) -> bool {
 }
 
 /// Why a listed tool may be left out, where there is a reason.
-fn removal(plan: &Plan, tool: &ToolRef, listed: &[(ToolRef, &Event)]) -> Option<&'static str> {
+pub(super) fn removal(plan: &Plan, tool: &ToolRef, listed: &[(ToolRef, &Event)]) -> Option<&'static str> {
     if is_gated(plan, tool) {
         return Some("a rule");
     }
@@ -130,17 +152,22 @@ fn removal(plan: &Plan, tool: &ToolRef, listed: &[(ToolRef, &Event)]) -> Option<
     if entry.is_some_and(|entry| !entry.input_schema.as_ref().is_some_and(is_object_schema)) {
         return Some("no schema of an object");
     }
-    let law = Names::new(&plan.profile).ok()?;
-    let name = law.flat(tool).ok()?;
-    let taken =
-        || listed.iter().any(|(other, _)| other != tool && law.flat(other).is_ok_and(|other| other == name));
     let plain = tool.tool.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
-    if !plain || name.chars().count() > plan.profile.names.max || taken() {
+    if !plain || meets_law(plan, tool, listed) {
         return Some("a law of names");
     }
     // Nothing shows whether a tool without our word is offered under some other name.
     let has_word = server.words.iter().any(|(known, _)| *known == tool.tool);
     (!has_word).then_some("a description without our word")
+}
+
+/// Whether the name that the rule gives cannot be used: it is too long, or taken.
+pub(super) fn meets_law(plan: &Plan, tool: &ToolRef, listed: &[(ToolRef, &Event)]) -> bool {
+    let Ok(law) = Names::new(&plan.profile) else { return false };
+    let Ok(name) = law.flat(tool) else { return false };
+    let taken =
+        || listed.iter().any(|(other, _)| other != tool && law.flat(other).is_ok_and(|other| other == name));
+    name.chars().count() > plan.profile.names.max || taken()
 }
 
 /// Whether a rule or a step denies the tool or asks about it; such a tool may be offered or not.

@@ -44,8 +44,8 @@ pub(super) enum Command {
 /// Which plans, and how they are run.
 #[derive(Debug, Args)]
 pub(super) struct PlanArgs {
-    /// Only these: AREA, AREA/NAME, AREA/NAME[CASE], or a file
-    #[arg(value_name = "SCENARIO")]
+    // No documentation comment: it would read the brackets as a link.
+    #[arg(value_name = "SCENARIO", help = "Only these: AREA, AREA/NAME, AREA/NAME[CASE], or a file")]
     pub(super) scenarios: Vec<String>,
     /// A known host, with a variant perhaps, or a profile file; may be repeated [default: reference]
     #[arg(long, value_name = "NAME[:VARIANT]|FILE")]

@@ -64,7 +64,8 @@ pub fn main() -> ExitCode {
 
 /// The running program, which is also relay, supervisor and reference host.
 fn self_exe() -> Result<PathBuf, Failure> {
-    env::current_exe().map_err(|error| Failure::Harness(anyhow::Error::new(error).context("cannot find this program")))
+    env::current_exe()
+        .map_err(|error| Failure::Harness(anyhow::Error::new(error).context("cannot find this program")))
 }
 
 /// A seed that nobody can guess: the standard library seeds its hashers from the system.

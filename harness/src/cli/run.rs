@@ -27,7 +27,7 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         None => Store::problems()?,
     };
     let mut printer = Printer::new(Loudness::of(&args.plans), args.reports.format, jobs.len());
-    let runs = execute(jobs, &args.plans, &store, |plan, trace| judge::report(plan, trace), &mut printer);
+    let runs = execute(jobs, &args.plans, &store, judge::report, &mut printer);
     store.tidy();
     let runs = runs?;
     printer.end(&runs)?;
@@ -87,7 +87,10 @@ pub(super) fn lie(hosts: &mut [Host], fault: &str) -> Result<(), Failure> {
     }
     for host in hosts {
         if host.profile.name != hosts::REFERENCE {
-            return Err(Failure::Usage(format!("only the reference host tells lies, {} does not", host.profile.title)));
+            return Err(Failure::Usage(format!(
+                "only the reference host tells lies, {} does not",
+                host.profile.title
+            )));
         }
         host.located.bin.extend(["--fault".to_owned(), fault.to_owned()]);
     }

@@ -26,7 +26,9 @@ pub(super) fn scenarios(arguments: &[String]) -> Result<Vec<Arc<Scenario>>, Fail
             return Err(unknown(filter, &known));
         }
         chosen.extend(
-            known.into_iter().filter(|one| filters.is_empty() || filters.iter().any(|filter| matches(one, filter))),
+            known
+                .into_iter()
+                .filter(|one| filters.is_empty() || filters.iter().any(|filter| matches(one, filter))),
         );
     }
     for path in paths {

@@ -15,8 +15,8 @@ use super::output::{self, Progress};
 use super::pool::{self, Go};
 use super::suite::{self, Ran};
 use super::{files, judge, random_seed, run, select};
-use crate::check::finding::{Finding, Outcome, Verdict};
 use crate::check::faults::TraceFault;
+use crate::check::finding::{Finding, Outcome, Verdict};
 use crate::json::Json;
 use crate::plan::{Plan, Select, SelectRevisions};
 use crate::report::{self, RunReport, Summary};
@@ -64,7 +64,8 @@ pub(super) fn self_test(args: &SelfTestArgs) -> Result<Exit, Failure> {
     catches.extend(bench.trace_faults(&reference.recorded));
     progress.clear();
 
-    let null_passes = null.reports.iter().flat_map(|run| &run.findings).filter(|f| f.verdict == Verdict::Pass).count();
+    let null_passes =
+        null.reports.iter().flat_map(|run| &run.findings).filter(|f| f.verdict == Verdict::Pass).count();
     let summary = Summary::of(&reference.reports);
     output::out(&text(&summary, null_passes, &catches))?;
     for file in &args.report {
@@ -132,7 +133,11 @@ impl Bench {
         Ok(round)
     }
 
-    fn host_fault(&self, fault: &'static Fault, base: &BTreeMap<String, BTreeSet<String>>) -> Result<Catch, Failure> {
+    fn host_fault(
+        &self,
+        fault: &'static Fault,
+        base: &BTreeMap<String, BTreeSet<String>>,
+    ) -> Result<Catch, Failure> {
         let round = self.run(hosts::REFERENCE, Some(fault.name))?;
         let mut caught = BTreeSet::new();
         for run in &round.reports {
@@ -145,8 +150,7 @@ impl Bench {
 
     fn trace_faults(&self, recorded: &[Recorded]) -> Vec<Catch> {
         let faults: Vec<(&'static Fault, &'static TraceFault)> = faults::traces().collect();
-        let passing: Vec<&Recorded> =
-            recorded.iter().filter(|run| run.report.outcome == Outcome::Pass).collect();
+        let passing: Vec<&Recorded> = recorded.iter().filter(|run| run.report.outcome == Outcome::Pass).collect();
         let mut catches: Vec<Option<Catch>> = faults.iter().map(|_| None).collect();
         pool::each(
             faults,
@@ -237,7 +241,13 @@ fn text(summary: &Summary, null_passes: usize, catches: &[Catch]) -> String {
     }
     let sound = summary.ran() > 0 && summary.count(Outcome::Pass) == summary.ran();
     let missed = catches.iter().filter(|catch| !catch.missed().is_empty()).count();
-    let _ = writeln!(out, "\n{} reference host: {} of {} runs pass", mark(sound), summary.count(Outcome::Pass), summary.ran());
+    let _ = writeln!(
+        out,
+        "\n{} reference host: {} of {} runs pass",
+        mark(sound),
+        summary.count(Outcome::Pass),
+        summary.ran()
+    );
     let _ = writeln!(out, "{} null host: {null_passes} passes", mark(null_passes == 0));
     let _ = writeln!(out, "{} faults: {} of {} caught", mark(missed == 0), catches.len() - missed, catches.len());
     out

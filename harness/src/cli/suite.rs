@@ -29,46 +29,31 @@ pub(super) struct Job {
 #[derive(Debug)]
 pub(super) enum Ran {
     /// It was run.
-    Run {
-        plan: Box<Plan>,
-        trace: Result<Trace, stage::Error>,
-        took: Duration,
-        path: Option<PathBuf>,
-    },
+    Run { plan: Box<Plan>, trace: Result<Trace, stage::Error>, took: Duration, path: Option<PathBuf> },
     /// It does not apply.
-    NotApplicable {
-        planned: Planned,
-        path: Option<PathBuf>,
-    },
+    NotApplicable { planned: Planned, path: Option<PathBuf> },
 }
 
 /// Plans all scenarios on all hosts.
-pub(super) fn plans(
-    hosts: &[Host],
-    scenarios: &[Arc<Scenario>],
-    select: &Select,
-) -> Result<Vec<Job>, Failure> {
+pub(super) fn plans(hosts: &[Host], scenarios: &[Arc<Scenario>], select: &Select) -> Result<Vec<Job>, Failure> {
     let mut jobs = Vec::new();
     for host in hosts {
         let located = Arc::new(host.located.clone());
         for scenario in scenarios {
             let planned = plan::plan(scenario, &host.profile, host.version(), select)
                 .map_err(|error| Failure::Usage(error.to_string()))?;
-            jobs.extend(
-                planned.into_iter().map(|planned| Job { planned, located: Arc::clone(&located), path: None }),
-            );
+            jobs.extend(planned.into_iter().map(|planned| Job {
+                planned,
+                located: Arc::clone(&located),
+                path: None,
+            }));
         }
     }
     Ok(jobs)
 }
 
 /// Runs jobs; `done` hears of each as it ends, with its index.
-pub(super) fn run(
-    jobs: Vec<Job>,
-    workers: NonZeroUsize,
-    options: &stage::Options,
-    done: impl FnMut(usize, Ran),
-) {
+pub(super) fn run(jobs: Vec<Job>, workers: NonZeroUsize, options: &stage::Options, done: impl FnMut(usize, Ran)) {
     let interrupted = stage::interrupter();
     let go = || if interrupted.is_raised() { Go::Stop } else { Go::On };
     pool::each(jobs, workers, go, |job| one(job, options), done);
@@ -113,10 +98,8 @@ fn transcripts() -> Result<Vec<Transcript>, Failure> {
         let Ran::Run { plan, trace, .. } = ran else { continue };
         let trace = trace.map_err(|error| Failure::Harness(anyhow::anyhow!("{}: {error}", plan.key)))?;
         let name = format!("{}/{}", plan.key.host_file_name(), plan.key.scenario);
-        let section = (
-            format!("{}+{}", plan.key.revision, plan.key.transport),
-            snapshot::transcript(&plan, &trace),
-        );
+        let section =
+            (format!("{}+{}", plan.key.revision, plan.key.transport), snapshot::transcript(&plan, &trace));
         match sections.iter_mut().find(|(known, _)| *known == name) {
             Some((_, known)) => known.push(section),
             None => sections.push((name, vec![section])),

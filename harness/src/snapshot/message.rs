@@ -87,7 +87,9 @@ impl<'t> Writer<'t> {
                 let input = event.data.str("input").unwrap_or_default();
                 let text = self.hide.text(&one_line(&format!("{name} {input}")));
                 let subject = event.data.get("use").and_then(Json::as_i64).map(|at| format!("<use:{}>", at + 1));
-                vec![Line::new(event.n, "user", Arrow::Away, "ask").subject(subject.unwrap_or_default()).rest(text)]
+                vec![
+                    Line::new(event.n, "user", Arrow::Away, "ask").subject(subject.unwrap_or_default()).rest(text),
+                ]
             }
             Kind::Answer => {
                 let answer = event.data.str("answer").unwrap_or_default();
@@ -122,8 +124,12 @@ impl<'t> Writer<'t> {
                 fact("harness".to_owned(), "deadline").rest(event.data.str("phase").unwrap_or_default())
             }
             Kind::Interrupted => fact("harness".to_owned(), "interrupted"),
-            Kind::Dropped => fact("harness".to_owned(), "dropped").rest(event.data.str("stream").unwrap_or_default()),
-            Kind::Failed => fact("harness".to_owned(), "failed").rest(event.data.str("message").unwrap_or_default()),
+            Kind::Dropped => {
+                fact("harness".to_owned(), "dropped").rest(event.data.str("stream").unwrap_or_default())
+            }
+            Kind::Failed => {
+                fact("harness".to_owned(), "failed").rest(event.data.str("message").unwrap_or_default())
+            }
             _ => return None,
         };
         Some(line)
@@ -235,8 +241,7 @@ impl<'t> Writer<'t> {
     /// The server's key, with the number of the connection where there are several.
     fn lane(&self, event: &Event) -> String {
         let Some(server) = &event.server else { return "host".to_owned() };
-        let ordinal =
-            event.conn.and_then(|conn| self.ordinals.get(&(event.run, server.clone(), conn))).copied();
+        let ordinal = event.conn.and_then(|conn| self.ordinals.get(&(event.run, server.clone(), conn))).copied();
         match ordinal {
             Some(ordinal) if self.several.contains(server) => format!("{server}#{ordinal}"),
             _ => server.clone(),

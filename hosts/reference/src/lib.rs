@@ -3,16 +3,19 @@
 //! It is the host that hopcheck checks itself with: without a fault it must pass everything that applies to it, and with a fault exactly the checks
 //! that the fault is about must fail. It shares no code with hopcheck, so that a misunderstanding cannot be on both sides.
 //!
-//! A run is one loop: [`host`] connects the [`server`]s, offers their tools under published names ([`directory`]), asks the [`model`], takes tool
-//! uses through the gates ([`schema`], [`gate`], [`console`]), makes the calls ([`flight`]) and tells the results ([`told`]). All waiting is in
+//! A run is one loop: [`host`] connects the [`server`]s, offers their tools under published names ([`directory`]), asks the [`model`] ([`dialogue`]), takes
+//! tool uses through the gates ([`door`], [`schema`], [`gate`], [`console`]), makes the calls ([`flight`]) and tells the results ([`told`]). All waiting is in
 //! [`reactor`], all lies are in [`fault`].
 
 mod arguments;
 mod bend;
+mod bounds;
 mod cli;
 mod config;
 mod console;
+mod dialogue;
 mod directory;
+mod door;
 mod error;
 pub mod fault;
 mod flight;

@@ -78,15 +78,6 @@ pub(super) const RULES: &[Requirement] = &[
     Requirement {
         vantage: Vantage::Process,
         ..rule(
-            "stdio.launches-subprocess",
-            Level::Trait,
-            ALL,
-            "The host starts the configured command and owns its pipes.",
-        )
-    },
-    Requirement {
-        vantage: Vantage::Process,
-        ..rule(
             "stdio.shutdown.close-stdin-first",
             Level::Should,
             ALL,
@@ -141,6 +132,32 @@ pub(super) const RULES: &[Requirement] = &[
         LEGACY,
         "The version sent is the latest that the client supports.",
     ),
+    rule(
+        "stdio.probe.modern-error-no-fallback",
+        Level::Trait,
+        MODERN,
+        "An error that only a modern server gives does not lead to `initialize`.",
+    ),
+    rule("ping.responds", Level::Must, LEGACY, "A ping of the server is answered with an empty result."),
+    rule(
+        "base.unknown-server-request.method-not-found",
+        Level::Trait,
+        LEGACY,
+        "A request with an unknown method is answered with -32601.",
+    ),
+    rule(
+        "lifecycle.version.disconnect-if-unsupported",
+        Level::Should,
+        LEGACY,
+        "A version in the answer that the client does not support ends the connection.",
+    ),
+    rule(
+        "tools.name.collision-disambiguated",
+        Level::Should,
+        MODERN,
+        "Equal names of tools of two servers are told apart.",
+    ),
+    rule("tools.list-changed.refetch", Level::Trait, ALL, "A changed list is asked for again."),
     rule(
         "modern.meta.protocol-version",
         Level::Must,

@@ -56,6 +56,18 @@ pub(super) const INVARIANTS: &[Requirement] = &[
         "A denied tool causes no call on any server, and an allowed one is called.",
     ),
     invariant(
+        "hop.json-rpc",
+        Vantage::Wire,
+        &["base.jsonrpc.valid-2-0", "base.request.id-unique-in-session", "base.request.id-unique-in-flight"],
+        "Every message of the host is well-formed, with ids by the rule of the revision.",
+    ),
+    invariant(
+        "hop.isolation",
+        Vantage::Model,
+        &["host.server-isolation"],
+        "One broken server does not hide the tools of another.",
+    ),
+    invariant(
         "hop.clean-end",
         Vantage::Process,
         &["stdio.shutdown.kill-last"],

@@ -86,7 +86,7 @@ fn handshake_gap(conn: &Conn<'_>) -> &'static str {
 }
 
 /// A process is live until the host closes or signals it, or until it goes away. Several one after the other are legal.
-fn one_at_a_time(run: &Run<'_>, key: &str, tally: &mut Tally) {
+pub(in crate::check) fn one_at_a_time(run: &Run<'_>, key: &str, tally: &mut Tally) {
     let mut live: Option<(&Conn<'_>, &Event)> = None;
     for conn in run.conns_of(key) {
         let Some(start) = conn.first(Kind::ServerStart) else {

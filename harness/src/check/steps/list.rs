@@ -72,7 +72,7 @@ pub(in crate::check) fn pages(run: &Run<'_>, key: &str) -> Tally {
     tally
 }
 
-enum Chain<'a> {
+pub(in crate::check) enum Chain<'a> {
     /// The list was read to its end; the events of its pages.
     Complete(Vec<&'a Event>),
     /// It was begun.
@@ -81,7 +81,7 @@ enum Chain<'a> {
 }
 
 /// Follows the cursors of a connection from its first `tools/list` without one.
-fn chain<'a>(conn: &Conn<'a>) -> Chain<'a> {
+pub(in crate::check) fn chain<'a>(conn: &Conn<'a>) -> Chain<'a> {
     let lists: Vec<_> = conn.rpcs.iter().filter(|rpc| rpc.method == "tools/list").collect();
     let mut events = Vec::new();
     let mut seen: Vec<&Json> = Vec::new();

@@ -2,10 +2,10 @@
 
 mod ask;
 mod call;
-mod connect;
+pub(super) mod connect;
 mod counts;
 mod deny;
-mod list;
+pub(super) mod list;
 mod model_api;
 mod run_ends;
 mod say;

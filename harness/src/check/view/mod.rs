@@ -5,7 +5,7 @@ mod offers;
 mod wire;
 
 pub(crate) use model::{Emitted, Exchange, HopCall, Offered, Question, markers};
-pub(crate) use wire::{Answer, Conn, Line, Rpc, Side};
+pub(crate) use wire::{Conn, Line, Rpc, Side};
 
 use std::rc::Rc;
 
