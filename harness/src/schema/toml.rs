@@ -18,12 +18,13 @@ pub(super) fn file(table: &'static KeyTable) -> Json {
 pub(super) fn scenario(table: &'static KeyTable) -> Json {
     let whole = file(table);
     let mut schema = Json::empty();
-    for (keyword, value) in whole.members() {
-        if keyword == "required" {
-            let complete = Json::object([("required", value.clone())]);
-            schema.set("anyOf", Json::array([complete, has(["case"])]));
+    for (name, value) in whole.members() {
+        if name == "required" {
+            // Not a plain `anyOf`: this way an editor names the key that is missing.
+            schema.set("if", keyword("not", has(["case"])));
+            schema.set("then", keyword("required", value.clone()));
         } else {
-            schema.set(&keyword.to_lossy(), value.clone());
+            schema.set(&name.to_lossy(), value.clone());
         }
     }
     schema
