@@ -14,6 +14,7 @@ mod output;
 mod pool;
 mod print;
 mod run;
+mod schema;
 mod select;
 mod self_test;
 mod serve;
@@ -50,6 +51,7 @@ pub fn main() -> ExitCode {
         Command::List(args) => list::list(&args),
         Command::Explain(args) => explain::explain(&args),
         Command::Check(args) => check::check(&args),
+        Command::Schema(args) => schema::schema(&args),
     };
     match result {
         Ok(exit) => exit.into(),
