@@ -115,10 +115,7 @@ fn values(site: &Site, rules: &Json, limits: crate::scenario::ast::Limits) -> Js
         ("cwd", Json::from(&site.work)),
         ("prompt", Json::from(&site.prompt)),
         ("path", Json::from(&site.path)),
-        (
-            "model",
-            Json::object([("base_url", Json::from(&site.model_url)), ("key", Json::from(&site.model_key))]),
-        ),
+        ("model", Json::object([("base_url", Json::from(&site.model_url)), ("key", Json::from(&site.model_key))])),
         ("servers", Json::array(servers)),
         ("rules", rules.clone()),
         ("limits", Json::object([("start", Json::from(limits.start)), ("call", Json::from(limits.call))])),

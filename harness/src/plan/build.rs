@@ -71,7 +71,10 @@ pub fn plan(
         Err(reason) => {
             let revision = match select.revisions {
                 SelectRevisions::One(revision) => revision,
-                _ => Revision::ALL.into_iter().rfind(|r| scenario.revisions.admits(*r)).unwrap_or(Revision::V2026_07_28),
+                _ => Revision::ALL
+                    .into_iter()
+                    .rfind(|r| scenario.revisions.admits(*r))
+                    .unwrap_or(Revision::V2026_07_28),
             };
             let transport = scenario.transports.first().copied().or(select.transport).unwrap_or(Transport::Stdio);
             return Ok(vec![not_applicable(key(revision, transport), scenario, profile, reason)]);
@@ -129,7 +132,13 @@ fn build(scenario: &Arc<Scenario>, profile: &Arc<Profile>, key: PlanKey) -> Resu
     let drive = choose_drive(profile, &needs).map_err(Stopped::NotApplicable)?;
 
     let names = Names::new(profile)?;
-    struct T; impl T { fn use_id(&self, _a: u64, _b: u32, _c: usize) -> String { String::new() } } let api = T;
+    struct T;
+    impl T {
+        fn use_id(&self, _a: u64, _b: u32, _c: usize) -> String {
+            String::new()
+        }
+    }
+    let api = T;
     let mut planned = Vec::new();
     for (index, (step, one)) in uses(scenario).enumerate() {
         planned.push(PlannedUse {
