@@ -1,6 +1,6 @@
 //! The faults: named lies that the host can be told to tell, each about a promise that a checker should hold hosts to.
 //!
-//! A lie is told at one place, by asking [`Lies::tell`]; those that bend a text on its way are in `bend.rs`.
+//! A lie is told at one place, by asking `Lies::tell`; those that bend a text on its way are in `bend.rs`.
 
 /// What a fault is, for whoever wants to list or judge them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -127,6 +127,11 @@ impl Host {
 
     /// Waits for one event and works it in.
     pub(crate) fn pump(&mut self, until: Option<Instant>) -> Result<Pumped, Error> {
+        // A server that never stops talking must not keep the time from passing, for itself or for others.
+        let now = Instant::now();
+        for server in &mut self.servers {
+            server.on_time(now);
+        }
         let deadline = self
             .servers
             .iter()
@@ -134,10 +139,6 @@ impl Host {
             .chain(until)
             .min();
         let Some(event) = self.reactor.next(deadline) else {
-            let now = Instant::now();
-            for server in &mut self.servers {
-                server.on_time(now);
-            }
             return Ok(Pumped::Other);
         };
         match event {

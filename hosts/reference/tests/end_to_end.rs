@@ -259,7 +259,7 @@ fn a_sick_server_hides_nobody() {
         .server("old", "1999-01-01");
     let run = stage
         .allow("*/*")
-        .limits(200, 1000)
+        .limits(600, 1000)
         .run(vec![vec![say("done")]]);
     run.ends_well("done");
     assert!(run.tools(0).contains("mcp__orders__echo"));

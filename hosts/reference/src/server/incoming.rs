@@ -14,6 +14,9 @@ impl Server {
     /// Takes in one line. What comes back are answers to calls.
     pub(crate) fn on_line(&mut self, line: &[u8]) -> Vec<Answer> {
         let mut answers = Vec::new();
+        if matches!(self.state, State::Failed(_)) {
+            return answers;
+        }
         let line = self.lies.bend_incoming(line);
         for message in rpc::parse(&line) {
             match message {
@@ -33,7 +36,6 @@ impl Server {
         match self.state {
             State::Probing { id: probe, attempt } if probe == id => self.on_probe(outcome, attempt),
             State::Initializing { id: handshake } if handshake == id => self.on_handshake(outcome),
-            State::Failed(_) => {}
             _ if self.subscription == Some(id) => self.subscription = None,
             _ if self
                 .listing
@@ -54,9 +56,7 @@ impl Server {
 
     fn on_request(&mut self, id: &RawValue, method: &str) {
         // A modern client never answers, and a modern server never asks.
-        if (self.era == Era::Modern && !self.lies.tell(Fault::AnswerModernRequests))
-            || matches!(self.state, State::Failed(_))
-        {
+        if self.era == Era::Modern && !self.lies.tell(Fault::AnswerModernRequests) {
             return;
         }
         let line = match method {

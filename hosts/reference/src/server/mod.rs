@@ -79,7 +79,6 @@ pub(crate) struct Server {
     process: Option<Process>,
     state: State,
     era: Era,
-    opening: Opening,
     offers: Offers,
     /// Ids go on over restarts, so each is used once in the whole run.
     next_id: u64,
@@ -122,7 +121,6 @@ impl Server {
             process: None,
             state: State::Idle,
             era: Era::Unknown,
-            opening: Opening::Probe,
             offers: Offers {
                 tools: false,
                 list_changed: false,
@@ -297,7 +295,6 @@ impl Server {
     }
 
     fn start_with(&mut self, reactor: &mut Reactor, opening: Opening) {
-        self.opening = opening;
         self.era = Era::Unknown;
         self.start_by = Instant::now() + self.limits.start;
         if self.spawn(reactor) {
