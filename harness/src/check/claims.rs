@@ -2,7 +2,6 @@
 
 use super::finding::Verdict;
 use super::gates::{self, Gate};
-use super::registry;
 use super::sheet::{Sheet, Tally};
 use super::steps::connect;
 use super::view::{Emitted, Run, View, after};

@@ -20,6 +20,8 @@ mod schema;
 mod sheet;
 mod stable_list;
 mod steps;
+#[cfg(test)]
+mod testing;
 mod traits;
 pub(crate) mod view;
 mod wire_name;

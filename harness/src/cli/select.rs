@@ -103,6 +103,11 @@ impl Library for Beside<'_> {
     }
 }
 
+/// The server script that a scenario file means by a name.
+pub(super) fn script(scenario: &Source, name: &str) -> Option<Arc<Source>> {
+    Beside(scenario).script(name)
+}
+
 /// `AREA`, `AREA/NAME` or `AREA/NAME[CASE]`.
 fn matches(scenario: &Scenario, filter: &str) -> bool {
     let id = &scenario.id;

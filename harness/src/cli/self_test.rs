@@ -20,7 +20,7 @@ use crate::check::finding::{Finding, Outcome, Verdict};
 use crate::json::Json;
 use crate::plan::{Plan, Select, SelectRevisions};
 use crate::report::{self, RunReport, Summary};
-use crate::stage;
+use crate::stage::{StageOptions, Staged};
 use crate::trace::Trace;
 
 /// A run with its record.
@@ -94,7 +94,7 @@ struct Round {
 struct Bench {
     select: Select,
     workers: NonZeroUsize,
-    options: stage::Options,
+    options: StageOptions,
 }
 
 impl Bench {
@@ -103,7 +103,7 @@ impl Bench {
         Ok(Self {
             select: Select { revisions, seed: random_seed(), ..Select::default() },
             workers: pool::workers(args.jobs),
-            options: stage::Options { isolate: run::isolate(args.isolate), ..stage::Options::default() },
+            options: StageOptions { isolate: run::isolate(args.isolate), ..suite::options()? },
         })
     }
 
@@ -118,9 +118,9 @@ impl Bench {
         suite::run(jobs, self.workers, &self.options, |at, ran| results[at] = Some(ran));
         let mut round = Round { reports: Vec::new(), recorded: Vec::new() };
         for ran in results.into_iter().flatten() {
-            let Ran::Run { plan, trace, .. } = ran else { continue };
-            match trace {
-                Ok(trace) => {
+            let Ran::Run { plan, staged, .. } = ran else { continue };
+            match staged {
+                Ok(Staged { trace, .. }) => {
                     let report = judge::report(&plan, &trace);
                     round.reports.push(report.clone());
                     round.recorded.push(Recorded { plan: *plan, trace, report });

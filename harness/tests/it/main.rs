@@ -5,3 +5,4 @@ mod architecture;
 mod cli;
 mod corpus;
 mod schemas;
+mod stage;

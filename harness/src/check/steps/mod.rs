@@ -14,7 +14,6 @@ mod told;
 
 use std::ops::Range;
 
-use super::arguments::outcome;
 use super::finding::{Finding, Level, Verdict};
 use super::sheet::{Sheet, Tally};
 use super::view::{Emitted, Run, View};
@@ -141,9 +140,4 @@ fn turn_after(plan: &Plan, step: usize) -> usize {
     };
     let last = plan.turns.len().saturating_sub(1);
     plan.turns.iter().position(later).unwrap_or(last)
-}
-
-/// Whether a use belongs to a step that asserts.
-pub(super) fn asserts(run: &Run<'_>, used: &Emitted<'_>) -> bool {
-    outcome(run, used) == Outcome::Assert
 }

@@ -1,10 +1,9 @@
 //! A trace as the checks see it: read once, per host run, with requests beside their responses and hops joined.
 
 mod model;
-mod offers;
 mod wire;
 
-pub(crate) use model::{Emitted, Exchange, HopCall, Offered, Question, markers};
+pub(crate) use model::{Emitted, Exchange, HopCall, Question, markers};
 pub(crate) use wire::{Conn, Line, Rpc, Side};
 
 use std::rc::Rc;

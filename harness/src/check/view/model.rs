@@ -1,9 +1,8 @@
 //! The model lane: requests with their replies, offers, emitted uses with their results, and questions to the user.
 
 use super::Run;
-use super::offers::Offers;
 use crate::json::Json;
-use crate::model::{Item, Request, ToolResult, api};
+use crate::model::{Item, Names, Offer, Request, ToolResult, api};
 use crate::plan::{Plan, PlannedUse, Published};
 use crate::scenario::ast::{Input, ToolRef};
 use crate::trace::event::{Event, Kind};
@@ -16,8 +15,6 @@ pub(crate) struct Exchange<'a> {
     pub(crate) main: bool,
     /// The reply of the script that it asks for; main line only.
     pub(crate) turn: Option<usize>,
-    /// Whether the same position was asked before.
-    pub(crate) repeated: bool,
     /// The body, where it could be parsed.
     pub(crate) request: Option<Request>,
     /// Our tools among the offered ones, in order.
@@ -113,24 +110,30 @@ impl Question<'_> {
 
 /// The model requests of a run with their replies.
 pub(super) fn exchanges<'a>(plan: &'a Plan, events: &[&'a Event]) -> Vec<Exchange<'a>> {
-    let (api, names) = (api(plan.profile.model.api), Offers::new(plan));
+    let (api, names) = (api(plan.profile.model.api), Names::of(plan));
     let requests = events.iter().filter(|event| event.kind == Kind::ModelRequest);
     requests
         .map(|&event| {
             let request = event.json().and_then(|body| api.parse(&body).ok());
-            let offers = request.as_ref().map(|request| names.identify(&request.offers)).unwrap_or_default();
+            let offers = request.as_ref().map(|request| identified(&names, &request.offers)).unwrap_or_default();
             let answers = |reply: &&&Event| reply.kind == Kind::ModelReply && reply.cause == Some(event.n);
             Exchange {
                 event,
                 main: flag(event, "main"),
                 turn: index(&event.data, "turn"),
-                repeated: flag(event, "repeated"),
                 request,
                 offers,
                 reply: events.iter().find(answers).copied(),
             }
         })
         .collect()
+}
+
+/// Our tools among the offered ones, in order.
+fn identified(names: &Names, offers: &[Offer]) -> Vec<Offered> {
+    let one =
+        |offer: &Offer| Some(Offered { tool: names.tool(offer)?.clone(), published: offer.published.clone() });
+    offers.iter().filter_map(one).collect()
 }
 
 /// The questions of a run with their answers.
