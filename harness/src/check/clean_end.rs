@@ -3,7 +3,6 @@
 use super::sheet::{Sheet, Tally};
 use super::view::{Run, View};
 use crate::json::Json;
-use crate::scenario::ast::Stop;
 use crate::trace::event::Kind;
 
 pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>) {
@@ -14,11 +13,9 @@ pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>) {
     sheet.close("hop.clean-end", tally, "nothing outlived the host");
 }
 
-/// A run in which a server or the model was reached, and whose host was not taken down by us: who is killed cannot
-/// clean up.
+/// A run in which a server or the model was reached, and that came to an end by itself or by a stop of the scenario.
 fn is_subject(run: &Run<'_>) -> bool {
-    let killed = run.plan.stop.is_some_and(|stop| stop.how == Stop::Sigkill);
-    run.is_alive() && !killed && run.end_reason() == Some("exit")
+    run.is_alive() && run.end_reason() == Some("exit")
 }
 
 /// That all processes are gone, none of them by our hand.

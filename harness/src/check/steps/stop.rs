@@ -20,10 +20,7 @@ pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>, stop: Stop, span: &R
             Some(exit) => tally.fails("the host did not end by itself", [exit]),
             None => tally.fails("the host did not end", run.of(Kind::RunEnd)),
         }
-        // Who is killed outright cannot clean up.
-        if stop != Stop::Sigkill {
-            tally.absorb(clean_end::survivors(run));
-        }
+        tally.absorb(clean_end::survivors(run));
         Judged::Facts(tally)
     });
     close(sheet, "expect.stop", span, judged, "the host ended, and nothing survived");

@@ -367,7 +367,7 @@ impl Host<'_> {
                                 ("name", Json::from(published.name)),
                                 ("description", tool.get("description").cloned().unwrap_or(Json::Null)),
                                 ("strict", false.into()),
-                                ("parameters", tool.get("inputSchema").cloned().unwrap_or(Json::Null)),
+                                ("parameters", with_properties(tool.get("inputSchema"))),
                             ])
                         })
                         .collect();
@@ -469,4 +469,13 @@ fn content(told: &Told) -> (Vec<Json>, bool) {
             (content, result.get("isError").and_then(Json::as_bool).unwrap_or(false))
         }
     }
+}
+
+/// The schema as the Responses API wants it: with properties, be they none.
+fn with_properties(schema: Option<&Json>) -> Json {
+    let mut schema = schema.cloned().unwrap_or_else(Json::empty);
+    if schema.get("properties").is_none() {
+        schema.set("properties", Json::empty());
+    }
+    schema
 }

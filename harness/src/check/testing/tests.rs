@@ -38,7 +38,8 @@ fn a_correct_host_passes_every_scenario() {
             }
         }
     }
-    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+    wrong.truncate(40);
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
