@@ -18,7 +18,8 @@ fn main() -> io::Result<()> {
         // Only scenarios have areas; beside the server scripts lies a crate.
         collect(&root, usize::from(folder == "scenarios"), &mut files)?;
         files.sort();
-        let _ = writeln!(code, "/// Path below `{folder}/` and text.\npub(super) const {table}: &[(&str, &str)] = &[");
+        let _ =
+            writeln!(code, "/// Path below `{folder}/` and text.\npub(super) const {table}: &[(&str, &str)] = &[");
         for file in &files {
             let name = file.strip_prefix(&root).unwrap_or(file).to_string_lossy().replace('\\', "/");
             let _ = writeln!(code, "    ({name:?}, include_str!({:?})),", file.display().to_string());
@@ -42,7 +43,7 @@ fn collect(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> io::Result<
     Ok(())
 }
 
-#[expect(clippy::print_stdout, reason = "this is how a build script talks to cargo")]
+/// Printing is how a build script talks to cargo.
 fn watch(path: &Path) {
     println!("cargo::rerun-if-changed={}", path.display());
 }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{self, AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::{env, fs};
@@ -17,6 +17,8 @@ fn main() -> ExitCode {
     if let Some(code) = cli::route() {
         return code;
     }
+    // insta has shown the difference before it panics; where in this file it did so says nothing.
+    panic::set_hook(Box::new(|_| ()));
     let args: Vec<String> = env::args().skip(1).collect();
     // `cargo nextest` and editors list tests before they run one.
     if args.iter().any(|arg| arg == "--list") {
@@ -36,8 +38,9 @@ fn main() -> ExitCode {
 /// Compares everything, and gives the number of failures.
 fn replay(filters: &[&String]) -> Result<usize, String> {
     let transcripts = cli::reference_transcripts()?;
-    let chosen =
-        |name: &str| filters.is_empty() || filters.iter().any(|filter| name.contains(filter.as_str()) || *filter == "replay");
+    let chosen = |name: &str| {
+        filters.is_empty() || filters.iter().any(|filter| name.contains(filter.as_str()) || *filter == "replay")
+    };
     let (mut passed, mut failed) = (0, Vec::new());
     for transcript in transcripts.iter().filter(|transcript| chosen(&transcript.name)) {
         match catch_unwind(AssertUnwindSafe(|| compare(transcript))) {

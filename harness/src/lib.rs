@@ -16,6 +16,7 @@ pub mod requirement;
 pub mod revision;
 pub mod rpc;
 pub mod scenario;
+pub mod schema;
 pub mod server;
 pub mod snapshot;
 pub mod stage;

@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::report;
 use crate::revision::{Revision, Transport};
+use crate::schema::Schema;
 
 /// A conformance test harness for MCP hosts: it plays the model and the servers, and judges the host in between.
 #[derive(Debug, Parser)]
@@ -36,13 +37,15 @@ pub(super) enum Command {
     Explain(ExplainArgs),
     /// Checks scenario, server and profile files, and reports everything that is wrong with them
     Check(CheckArgs),
+    /// Prints the JSON Schema of a file format, for editors and validators
+    Schema(SchemaArgs),
 }
 
 /// Which plans, and how they are run.
 #[derive(Debug, Args)]
 pub(super) struct PlanArgs {
-    /// Only these: AREA, AREA/NAME, AREA/NAME[CASE], or a file
-    #[arg(value_name = "SCENARIO")]
+    // No documentation comment: it would read the brackets as a link.
+    #[arg(value_name = "SCENARIO", help = "Only these: AREA, AREA/NAME, AREA/NAME[CASE], or a file")]
     pub(super) scenarios: Vec<String>,
     /// A known host, with a variant perhaps, or a profile file; may be repeated [default: reference]
     #[arg(long, value_name = "NAME[:VARIANT]|FILE")]
@@ -191,6 +194,13 @@ pub(super) struct CheckArgs {
     pub(super) files: Vec<PathBuf>,
 }
 
+#[derive(Debug, Args)]
+pub(super) struct SchemaArgs {
+    /// scenario, server, profile, trace or report
+    #[arg(value_name = "KIND", value_parser = schema)]
+    pub(super) kind: Schema,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Listed {
     Hosts,
@@ -278,6 +288,10 @@ fn revision(text: &str) -> Result<Revision, String> {
 
 fn transport(text: &str) -> Result<Transport, String> {
     Transport::parse(text).ok_or_else(|| format!("there are {}", list(Transport::ALL.map(Transport::as_str))))
+}
+
+fn schema(text: &str) -> Result<Schema, String> {
+    Schema::parse(text).ok_or_else(|| format!("there are {}", list(Schema::ALL.map(Schema::as_str))))
 }
 
 fn list<const N: usize>(words: [&str; N]) -> String {

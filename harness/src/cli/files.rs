@@ -16,8 +16,7 @@ pub(super) fn is_path(argument: &str) -> bool {
 pub(super) fn read(path: &Path) -> Result<Arc<Source>, Failure> {
     let name = path.display().to_string();
     let bytes = fs::read(path).map_err(|cause| Failure::Usage(format!("cannot read {name}: {cause}")))?;
-    let text =
-        String::from_utf8(bytes).map_err(|cause| Failure::Usage(format!("cannot read {name}: {cause}")))?;
+    let text = String::from_utf8(bytes).map_err(|cause| Failure::Usage(format!("cannot read {name}: {cause}")))?;
     Ok(Source::new(name, text))
 }
 

@@ -54,7 +54,7 @@ pub(super) fn read(path: &Path) -> Result<(Planned, Trace), Failure> {
 /// Judges one trace.
 pub(super) fn report(plan: &Plan, trace: &Trace) -> RunReport {
     let findings = check::judge(plan, trace);
-    let (outcome, reason) = check::outcome(plan, trace, &findings);
+    let (outcome, reason) = check::outcome(trace, &findings);
     let mut run = RunReport::new(&plan.key, &trace.header.host_version, outcome, reason);
     run.findings = findings;
     if run.problems().next().is_some() || outcome == Outcome::Error {

@@ -14,6 +14,7 @@ mod output;
 mod pool;
 mod print;
 mod run;
+mod schema;
 mod select;
 mod self_test;
 mod serve;
@@ -50,6 +51,7 @@ pub fn main() -> ExitCode {
         Command::List(args) => list::list(&args),
         Command::Explain(args) => explain::explain(&args),
         Command::Check(args) => check::check(&args),
+        Command::Schema(args) => schema::schema(&args),
     };
     match result {
         Ok(exit) => exit.into(),
@@ -62,7 +64,8 @@ pub fn main() -> ExitCode {
 
 /// The running program, which is also relay, supervisor and reference host.
 fn self_exe() -> Result<PathBuf, Failure> {
-    env::current_exe().map_err(|error| Failure::Harness(anyhow::Error::new(error).context("cannot find this program")))
+    env::current_exe()
+        .map_err(|error| Failure::Harness(anyhow::Error::new(error).context("cannot find this program")))
 }
 
 /// A seed that nobody can guess: the standard library seeds its hashers from the system.

@@ -57,10 +57,16 @@ mod tests {
     fn every_item_is_worked_on_once() {
         let three = NonZeroUsize::new(3).unwrap();
         let mut seen = vec![0; 100];
-        each((0..100).collect(), three, || Go::On, |n: usize| n * 2, |at, doubled| {
-            assert_eq!(doubled, at * 2);
-            seen[at] += 1;
-        });
+        each(
+            (0..100).collect(),
+            three,
+            || Go::On,
+            |n: usize| n * 2,
+            |at, doubled| {
+                assert_eq!(doubled, at * 2);
+                seen[at] += 1;
+            },
+        );
         assert!(seen.iter().all(|count| *count == 1));
         each(Vec::new(), three, || Go::On, |n: usize| n, |_, _| panic!("there was nothing to do"));
     }

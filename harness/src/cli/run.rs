@@ -11,13 +11,14 @@ use super::hosts::{self, Host};
 use super::print::{self, Printer, Strictness};
 use super::suite::{self, Job, Ran};
 use super::traces::Store;
-use super::{judge, output, pool, random_seed, select};
+use super::{files, judge, output, pool, random_seed, select};
 use crate::check::finding::Outcome;
 use crate::diagnostic::did_you_mean;
-use crate::plan::{Planned, Select, SelectRevisions};
+use crate::plan::{Plan, Planned, Select, SelectRevisions};
 use crate::report::RunReport;
-use crate::stage;
-use crate::trace;
+use crate::model::Prompts;
+use crate::stage::{self, Deadlines, Keep, StageError, StageOptions};
+use crate::trace::{Trace, file};
 
 /// Runs and judges.
 pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
@@ -27,7 +28,7 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         None => Store::problems()?,
     };
     let mut printer = Printer::new(Loudness::of(&args.plans), args.reports.format, jobs.len());
-    let runs = execute(jobs, &args.plans, &store, |plan, trace| judge::report(plan, trace), &mut printer);
+    let runs = execute(jobs, &args.plans, &store, judge::report, &mut printer);
     store.tidy();
     let runs = runs?;
     printer.end(&runs)?;
@@ -43,8 +44,8 @@ pub(super) fn record(args: &RecordArgs) -> Result<Exit, Failure> {
     let jobs = jobs(&args.plans)?;
     let store = Store::all(&args.out)?;
     let mut printer = Printer::new(Loudness::of(&args.plans), Format::Text, jobs.len());
-    let unjudged = |plan: &crate::plan::Plan, trace: &trace::Trace| {
-        let (outcome, reason) = crate::check::outcome(plan, trace, &[]);
+    let unjudged = |plan: &Plan, trace: &Trace| {
+        let (outcome, reason) = crate::check::outcome(trace, &[]);
         // Nothing was judged, so only an error is more than a record.
         let outcome = if outcome == Outcome::Error { outcome } else { Outcome::Pass };
         RunReport::new(&plan.key, &trace.header.host_version, outcome, reason)
@@ -87,7 +88,10 @@ pub(super) fn lie(hosts: &mut [Host], fault: &str) -> Result<(), Failure> {
     }
     for host in hosts {
         if host.profile.name != hosts::REFERENCE {
-            return Err(Failure::Usage(format!("only the reference host tells lies, {} does not", host.profile.title)));
+            return Err(Failure::Usage(format!(
+                "only the reference host tells lies, {} does not",
+                host.profile.title
+            )));
         }
         host.located.bin.extend(["--fault".to_owned(), fault.to_owned()]);
     }
@@ -95,18 +99,20 @@ pub(super) fn lie(hosts: &mut [Host], fault: &str) -> Result<(), Failure> {
 }
 
 /// How runs are carried out.
-fn options(args: &PlanArgs) -> stage::Options {
-    stage::Options {
+fn options(args: &PlanArgs) -> Result<StageOptions, Failure> {
+    Ok(StageOptions {
         isolate: isolate(args.isolate),
-        keep: if args.keep { stage::Keep::Sandbox } else { stage::Keep::Nothing },
-        prompts: if args.keep_prompts { stage::Prompts::Kept } else { stage::Prompts::Reduced },
+        keep: if args.keep { Keep::Yes } else { Keep::No },
+        prompts: if args.keep_prompts { Prompts::Keep } else { Prompts::Reduce },
         deadlines: match args.deadlines {
-            Switch::On => stage::Deadlines::On,
-            Switch::Off => stage::Deadlines::Off,
+            Switch::On => Deadlines::default(),
+            Switch::Off => Deadlines::OFF,
         },
-    }
+        ..suite::options()?
+    })
 }
 
+/// The word of the command line as the stage understands it.
 pub(super) const fn isolate(word: Isolate) -> stage::Isolate {
     match word {
         Isolate::Auto => stage::Isolate::Auto,
@@ -120,7 +126,7 @@ fn execute(
     mut jobs: Vec<Job>,
     args: &PlanArgs,
     store: &Store,
-    report: impl Fn(&crate::plan::Plan, &trace::Trace) -> RunReport,
+    report: impl Fn(&Plan, &Trace) -> RunReport,
     printer: &mut Printer,
 ) -> Result<Vec<RunReport>, Failure> {
     for job in &mut jobs {
@@ -132,7 +138,7 @@ fn execute(
     }
     let mut reports: Vec<Option<RunReport>> = jobs.iter().map(|_| None).collect();
     let mut failure = None;
-    suite::run(jobs, pool::workers(args.jobs), &options(args), |at, ran| {
+    suite::run(jobs, pool::workers(args.jobs), &options(args)?, |at, ran| {
         let finished = settle(ran, store, &report).and_then(|run| {
             printer.finished(&run)?;
             Ok(run)
@@ -153,12 +159,19 @@ fn execute(
 fn settle(
     ran: Ran,
     store: &Store,
-    report: impl Fn(&crate::plan::Plan, &trace::Trace) -> RunReport,
+    report: impl Fn(&Plan, &Trace) -> RunReport,
 ) -> Result<RunReport, Failure> {
     let (mut run, path) = match ran {
-        Ran::Run { plan, trace, took, path } => {
-            let mut run = match trace {
-                Ok(trace) => report(&plan, &trace),
+        Ran::Run { plan, staged, took, path } => {
+            let mut run = match staged {
+                Ok(staged) => {
+                    for kept in &staged.kept {
+                        let folder = kept.folder.display();
+                        output::err(&format!("{}: kept {folder}\n  repeat: {}\n", plan.key, kept.command));
+                    }
+                    report(&plan, &staged.trace)
+                }
+                Err(error @ StageError::Host { .. }) => return Err(Failure::Host(error.to_string())),
                 Err(error) => {
                     let version = plan.key.version.clone().unwrap_or_default();
                     RunReport::new(&plan.key, &version, Outcome::Error, Some(error.to_string()))
@@ -167,16 +180,12 @@ fn settle(
             run.duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
             (run, path)
         }
-        Ran::NotApplicable { planned, path } => {
-            let Planned::NotApplicable { key, reason, .. } = &planned else {
-                return Err(Failure::Harness(anyhow::anyhow!("a plan that applies was not run")));
-            };
+        Ran::NotApplicable { header, path } => {
             if let (true, Some(path)) = (store.keeps(Outcome::NotApplicable), &path) {
-                let header = trace::file::write_header(&stage::header(&planned));
-                super::files::write(path, &header)?;
+                files::write(path, &file::write_header(&header))?;
             }
-            let version = key.version.clone().unwrap_or_default();
-            (RunReport::new(key, &version, Outcome::NotApplicable, Some(reason.clone())), path)
+            let reason = header.not_applicable;
+            (RunReport::new(&header.plan, &header.host_version, Outcome::NotApplicable, reason), path)
         }
     };
     if let Some(path) = path {

@@ -26,7 +26,9 @@ pub(super) fn scenarios(arguments: &[String]) -> Result<Vec<Arc<Scenario>>, Fail
             return Err(unknown(filter, &known));
         }
         chosen.extend(
-            known.into_iter().filter(|one| filters.is_empty() || filters.iter().any(|filter| matches(one, filter))),
+            known
+                .into_iter()
+                .filter(|one| filters.is_empty() || filters.iter().any(|filter| matches(one, filter))),
         );
     }
     for path in paths {
@@ -99,6 +101,11 @@ impl Library for Beside<'_> {
     fn requirement_ids(&self) -> Vec<String> {
         Builtin.requirement_ids()
     }
+}
+
+/// The server script that a scenario file means by a name.
+pub(super) fn script(scenario: &Source, name: &str) -> Option<Arc<Source>> {
+    Beside(scenario).script(name)
 }
 
 /// `AREA`, `AREA/NAME` or `AREA/NAME[CASE]`.

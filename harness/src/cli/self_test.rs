@@ -15,12 +15,12 @@ use super::output::{self, Progress};
 use super::pool::{self, Go};
 use super::suite::{self, Ran};
 use super::{files, judge, random_seed, run, select};
-use crate::check::finding::{Finding, Outcome, Verdict};
 use crate::check::faults::TraceFault;
+use crate::check::finding::{Finding, Outcome, Verdict};
 use crate::json::Json;
 use crate::plan::{Plan, Select, SelectRevisions};
 use crate::report::{self, RunReport, Summary};
-use crate::stage;
+use crate::stage::{StageOptions, Staged};
 use crate::trace::Trace;
 
 /// A run with its record.
@@ -64,7 +64,8 @@ pub(super) fn self_test(args: &SelfTestArgs) -> Result<Exit, Failure> {
     catches.extend(bench.trace_faults(&reference.recorded));
     progress.clear();
 
-    let null_passes = null.reports.iter().flat_map(|run| &run.findings).filter(|f| f.verdict == Verdict::Pass).count();
+    let null_passes =
+        null.reports.iter().flat_map(|run| &run.findings).filter(|f| f.verdict == Verdict::Pass).count();
     let summary = Summary::of(&reference.reports);
     output::out(&text(&summary, null_passes, &catches))?;
     for file in &args.report {
@@ -93,7 +94,7 @@ struct Round {
 struct Bench {
     select: Select,
     workers: NonZeroUsize,
-    options: stage::Options,
+    options: StageOptions,
 }
 
 impl Bench {
@@ -102,7 +103,7 @@ impl Bench {
         Ok(Self {
             select: Select { revisions, seed: random_seed(), ..Select::default() },
             workers: pool::workers(args.jobs),
-            options: stage::Options { isolate: run::isolate(args.isolate), ..stage::Options::default() },
+            options: StageOptions { isolate: run::isolate(args.isolate), ..suite::options()? },
         })
     }
 
@@ -117,9 +118,9 @@ impl Bench {
         suite::run(jobs, self.workers, &self.options, |at, ran| results[at] = Some(ran));
         let mut round = Round { reports: Vec::new(), recorded: Vec::new() };
         for ran in results.into_iter().flatten() {
-            let Ran::Run { plan, trace, .. } = ran else { continue };
-            match trace {
-                Ok(trace) => {
+            let Ran::Run { plan, staged, .. } = ran else { continue };
+            match staged {
+                Ok(Staged { trace, .. }) => {
                     let report = judge::report(&plan, &trace);
                     round.reports.push(report.clone());
                     round.recorded.push(Recorded { plan: *plan, trace, report });
@@ -132,7 +133,11 @@ impl Bench {
         Ok(round)
     }
 
-    fn host_fault(&self, fault: &'static Fault, base: &BTreeMap<String, BTreeSet<String>>) -> Result<Catch, Failure> {
+    fn host_fault(
+        &self,
+        fault: &'static Fault,
+        base: &BTreeMap<String, BTreeSet<String>>,
+    ) -> Result<Catch, Failure> {
         let round = self.run(hosts::REFERENCE, Some(fault.name))?;
         let mut caught = BTreeSet::new();
         for run in &round.reports {
@@ -145,8 +150,7 @@ impl Bench {
 
     fn trace_faults(&self, recorded: &[Recorded]) -> Vec<Catch> {
         let faults: Vec<(&'static Fault, &'static TraceFault)> = faults::traces().collect();
-        let passing: Vec<&Recorded> =
-            recorded.iter().filter(|run| run.report.outcome == Outcome::Pass).collect();
+        let passing: Vec<&Recorded> = recorded.iter().filter(|run| run.report.outcome == Outcome::Pass).collect();
         let mut catches: Vec<Option<Catch>> = faults.iter().map(|_| None).collect();
         pool::each(
             faults,
@@ -237,7 +241,13 @@ fn text(summary: &Summary, null_passes: usize, catches: &[Catch]) -> String {
     }
     let sound = summary.ran() > 0 && summary.count(Outcome::Pass) == summary.ran();
     let missed = catches.iter().filter(|catch| !catch.missed().is_empty()).count();
-    let _ = writeln!(out, "\n{} reference host: {} of {} runs pass", mark(sound), summary.count(Outcome::Pass), summary.ran());
+    let _ = writeln!(
+        out,
+        "\n{} reference host: {} of {} runs pass",
+        mark(sound),
+        summary.count(Outcome::Pass),
+        summary.ran()
+    );
     let _ = writeln!(out, "{} null host: {null_passes} passes", mark(null_passes == 0));
     let _ = writeln!(out, "{} faults: {} of {} caught", mark(missed == 0), catches.len() - missed, catches.len());
     out

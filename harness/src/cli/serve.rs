@@ -7,10 +7,10 @@ use super::args::ServeArgs;
 use super::exit::{Exit, Failure};
 use super::{files, random_seed};
 use crate::diagnostic::did_you_mean;
+use crate::library::Builtin;
 use crate::revision::Revision;
 use crate::scenario::Library as _;
 use crate::server::{self, Server};
-use crate::library::Builtin;
 
 /// Serves until the input ends, and exits as the script says.
 pub(super) fn serve(args: &ServeArgs) -> Result<Exit, Failure> {

@@ -200,14 +200,16 @@ struct Path(Vec<String>);
 
 impl Path {
     fn parse(text: &str) -> Result<Self, Failure> {
-        let wrong = || Failure::Usage(format!("`{text}` is no path; write one like $.params.name or $.content[0]"));
+        let wrong =
+            || Failure::Usage(format!("`{text}` is no path; write one like $.params.name or $.content[0]"));
         let mut rest = text.strip_prefix('$').ok_or_else(wrong)?;
         let mut segments = Vec::new();
         while !rest.is_empty() {
             let (segment, after) = if let Some(name) = rest.strip_prefix('.') {
                 name.split_at(name.find(['.', '[']).unwrap_or(name.len()))
             } else {
-                let (index, after) = rest.strip_prefix('[').and_then(|inner| inner.split_once(']')).ok_or_else(wrong)?;
+                let (index, after) =
+                    rest.strip_prefix('[').and_then(|inner| inner.split_once(']')).ok_or_else(wrong)?;
                 (index.trim_matches(['"', '\'']), after)
             };
             if segment.is_empty() {

@@ -26,10 +26,9 @@ impl Store {
 
     /// A temporary folder for what did not pass.
     pub(super) fn problems() -> Result<Self, Failure> {
-        let folder = tempfile::Builder::new()
-            .prefix("hopcheck-traces-")
-            .tempdir()
-            .map_err(|cause| Failure::Harness(anyhow::Error::new(cause).context("cannot make a temporary folder")))?;
+        let folder = tempfile::Builder::new().prefix("hopcheck-traces-").tempdir().map_err(|cause| {
+            Failure::Harness(anyhow::Error::new(cause).context("cannot make a temporary folder"))
+        })?;
         Ok(Self::Problems(folder.keep()))
     }
 

@@ -64,7 +64,10 @@ impl ClaudeControl {
         let inner = [("subtype", Json::from("success")), ("request_id", id), ("response", verdict)];
         let line = Json::object([("type", Json::from("control_response")), ("response", Json::object(inner))]);
         let bytes = format!("{line}\n").into_bytes();
-        Reaction { heard: Heard::Question { about, data }, acts: vec![Act::Answer { answer: word(answer), bytes }] }
+        Reaction {
+            heard: Heard::Question { about, data },
+            acts: vec![Act::Answer { answer: word(answer), bytes }],
+        }
     }
 }
 
@@ -146,7 +149,9 @@ mod tests {
         assert_eq!(first, [Act::Prompt { text: "one".to_owned(), bytes: line.as_bytes().to_vec() }]);
         assert_eq!(drive.line(br#"{"type":"assistant"}"#).acts, []);
         assert_eq!(drive.line(b"no JSON").acts, []);
-        assert!(matches!(&drive.line(br#"{"type":"result"}"#).acts[..], [Act::Prompt { text, .. }] if text == "two"));
+        assert!(
+            matches!(&drive.line(br#"{"type":"result"}"#).acts[..], [Act::Prompt { text, .. }] if text == "two")
+        );
         assert_eq!(drive.line(br#"{"type":"result"}"#).acts, [Act::Finish]);
     }
 

@@ -83,7 +83,9 @@ fn to_json(value: &Value) -> Json {
 }
 
 fn to_toml(value: &Value) -> Result<String, Error> {
-    let list = |value: &Value| value.try_iter().into_iter().flatten().map(|item| to_toml(&item)).collect::<Result<Vec<_>, _>>();
+    let list = |value: &Value| {
+        value.try_iter().into_iter().flatten().map(|item| to_toml(&item)).collect::<Result<Vec<_>, _>>()
+    };
     match value.kind() {
         ValueKind::Bool | ValueKind::Number => Ok(to_json(value).to_string()),
         ValueKind::String => Ok(toml_string(value.as_str().unwrap_or_default())),
@@ -93,8 +95,7 @@ fn to_toml(value: &Value) -> Result<String, Error> {
             for (at, key) in value.try_iter()?.enumerate() {
                 let item = to_toml(&value.get_item(&key)?)?;
                 let comma = if at == 0 { "" } else { "," };
-                write!(out, "{comma} {} = {item}", toml_string(&key.to_string()))
-                    .map_err(Error::from)?;
+                write!(out, "{comma} {} = {item}", toml_string(&key.to_string())).map_err(Error::from)?;
             }
             out.push_str(" }");
             Ok(out)
@@ -123,7 +124,12 @@ mod tests {
         check("a.json", r#"{"k": "{{ v }}"}"#, r#"{"v": "a\"b"}"#, r#"{"k": "a\"b"}"#);
         check("a.txt", "{{ v }} {{ w }}", r#"{"v": "a\"b", "w": true}"#, "a\"b true");
         check("a.json", "{{ v | json }}", r#"{"v": ["a", {"b": 1}, null]}"#, r#"["a",{"b":1},null]"#);
-        check("a.toml", "v = {{ v | toml }}\n", r#"{"v": ["a", {"b c": true}]}"#, "v = [\"a\", { \"b c\" = true }]\n");
+        check(
+            "a.toml",
+            "v = {{ v | toml }}\n",
+            r#"{"v": ["a", {"b c": true}]}"#,
+            "v = [\"a\", { \"b c\" = true }]\n",
+        );
     }
 
     #[test]

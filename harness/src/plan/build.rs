@@ -71,7 +71,10 @@ pub fn plan(
         Err(reason) => {
             let revision = match select.revisions {
                 SelectRevisions::One(revision) => revision,
-                _ => Revision::ALL.into_iter().rfind(|r| scenario.revisions.admits(*r)).unwrap_or(Revision::V2026_07_28),
+                _ => Revision::ALL
+                    .into_iter()
+                    .rfind(|r| scenario.revisions.admits(*r))
+                    .unwrap_or(Revision::V2026_07_28),
             };
             let transport = scenario.transports.first().copied().or(select.transport).unwrap_or(Transport::Stdio);
             return Ok(vec![not_applicable(key(revision, transport), scenario, profile, reason)]);

@@ -16,16 +16,14 @@ pub(super) fn rules(scenario: &Scenario) -> Vec<Rule> {
     match &scenario.permissions {
         Permissions::None => Vec::new(),
         Permissions::Implied => implied(scenario),
-        Permissions::Rules(rules) => [
-            (Action::Allow, &rules.allow),
-            (Action::Ask, &rules.ask),
-            (Action::Deny, &rules.deny),
-        ]
-        .into_iter()
-        .flat_map(|(action, patterns)| {
-            patterns.iter().map(move |pattern| Rule { action, pattern: pattern.value.clone() })
-        })
-        .collect(),
+        Permissions::Rules(rules) => {
+            [(Action::Allow, &rules.allow), (Action::Ask, &rules.ask), (Action::Deny, &rules.deny)]
+                .into_iter()
+                .flat_map(|(action, patterns)| {
+                    patterns.iter().map(move |pattern| Rule { action, pattern: pattern.value.clone() })
+                })
+                .collect()
+        }
     }
 }
 

@@ -23,12 +23,8 @@ mod tests {
 
     #[test]
     fn words_depend_on_seed_and_on_each_part() {
-        let words = [
-            word(1, &["a", "bc"], 8),
-            word(1, &["ab", "c"], 8),
-            word(1, &["abc"], 8),
-            word(2, &["a", "bc"], 8),
-        ];
+        let words =
+            [word(1, &["a", "bc"], 8), word(1, &["ab", "c"], 8), word(1, &["abc"], 8), word(2, &["a", "bc"], 8)];
         for (at, one) in words.iter().enumerate() {
             assert_eq!(one.len(), 8);
             assert!(words[..at].iter().all(|other| other != one), "{words:?}");

@@ -6,9 +6,7 @@ use super::rules::{rules, uses};
 use crate::diagnostic::{Diagnostic, Source, Span};
 use crate::host::dialect::Action;
 use crate::json::{Json, NumberModel};
-use crate::scenario::ast::{
-    DenyBy, Input, Outcome, Permissions, Scenario, ServerUse, Use, UseKind, Verb,
-};
+use crate::scenario::ast::{DenyBy, Input, Outcome, Permissions, Scenario, ServerUse, Use, UseKind, Verb};
 use crate::scenario::{self, Library};
 use crate::server::script::{Body, Reply, Tool};
 
@@ -49,8 +47,7 @@ pub fn semantic_errors(scenario: &Scenario) -> Vec<Diagnostic> {
 fn rules_fit_steps(scenario: &Scenario, errors: &mut Vec<Diagnostic>) {
     let rules = rules(scenario);
     for (step, one) in uses(scenario) {
-        let decided =
-            rules.iter().filter(|rule| rule.pattern.matches(&one.tool)).map(|rule| rule.action).max();
+        let decided = rules.iter().filter(|rule| rule.pattern.matches(&one.tool)).map(|rule| rule.action).max();
         // Where the outcome is only recorded, the default posture of the host may be the subject.
         let open = scenario.steps[step].outcome == Outcome::Trait;
         let problem = match (&one.kind, decided) {
@@ -60,9 +57,10 @@ fn rules_fit_steps(scenario: &Scenario, errors: &mut Vec<Diagnostic>) {
             (UseKind::Call | UseKind::Deny { by: Some(DenyBy::Schema) }, None) if open => None,
             (UseKind::Call, Some(Action::Ask)) => Some(("is asked about", "write `ask` instead of `call`")),
             (UseKind::Call, Some(Action::Deny)) => Some(("is denied", "write `deny` instead of `call`")),
-            (UseKind::Call | UseKind::Deny { by: Some(DenyBy::Schema) }, None) => {
-                Some(("is left to the host's default", "add it to `permissions.allow`, or set `outcome = \"trait\"`"))
-            }
+            (UseKind::Call | UseKind::Deny { by: Some(DenyBy::Schema) }, None) => Some((
+                "is left to the host's default",
+                "add it to `permissions.allow`, or set `outcome = \"trait\"`",
+            )),
             (UseKind::Deny { by: Some(DenyBy::Schema) }, Some(Action::Deny)) => {
                 Some(("would be stopped by a rule, not by its schema", "add it to `permissions.allow`"))
             }
@@ -77,7 +75,8 @@ fn rules_fit_steps(scenario: &Scenario, errors: &mut Vec<Diagnostic>) {
                 _ => "by the rules",
             };
             errors.push(
-                Diagnostic::error(&scenario.source, one.span.clone(), format!("`{}` {what} {by}", one.tool)).help(help),
+                Diagnostic::error(&scenario.source, one.span.clone(), format!("`{}` {what} {by}", one.tool))
+                    .help(help),
             );
         }
     }
@@ -89,8 +88,12 @@ fn nothing_after_say(scenario: &Scenario, errors: &mut Vec<Diagnostic>) {
         match &step.verb {
             Verb::Say(_) if said.is_none() => said = Some(&step.span),
             Verb::Uses(_) | Verb::Say(_) if said.is_some() => errors.push(
-                Diagnostic::error(&scenario.source, step.span.clone(), "the conversation has already ended with a `say`")
-                    .help("put a `prompt` before this step, or move the `say` to the end"),
+                Diagnostic::error(
+                    &scenario.source,
+                    step.span.clone(),
+                    "the conversation has already ended with a `say`",
+                )
+                .help("put a `prompt` before this step, or move the `say` to the end"),
             ),
             Verb::Prompt(_) => said = None,
             _ => {}

@@ -98,8 +98,7 @@ fn what_a_host_cannot_do_is_not_applicable_with_its_reason() {
 
 #[test]
 fn a_revision_that_the_host_lacks_is_not_applicable() {
-    let select =
-        Select { revisions: SelectRevisions::One(Revision::V2024_11_05), ..Select::default() };
+    let select = Select { revisions: SelectRevisions::One(Revision::V2024_11_05), ..Select::default() };
     let text = "title = \"x\"\n[server.orders]\nscript = \"orders\"\n[[step]]\nconnect = \"all\"\n";
     let plans = planned(&scenario(text), "codex", select);
     let [Planned::NotApplicable { key, reason, .. }] = plans.as_slice() else { panic!("{plans:?}") };

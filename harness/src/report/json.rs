@@ -23,10 +23,7 @@ pub fn summary_json(summary: &Summary) -> Json {
 fn run(run: &RunReport) -> Json {
     Json::object([
         ("scenario", Json::from(run.scenario.as_str())),
-        (
-            "host",
-            Json::object([("name", run.host.name.as_str()), ("version", run.host.version.as_str())]),
-        ),
+        ("host", Json::object([("name", run.host.name.as_str()), ("version", run.host.version.as_str())])),
         ("revision", Json::from(run.revision.as_str())),
         ("transport", Json::from(run.transport.as_str())),
         ("outcome", Json::from(run.outcome.as_str())),

@@ -169,6 +169,5 @@ impl fmt::Display for Kind {
     }
 }
 
-
 #[cfg(test)]
 mod tests;

@@ -185,9 +185,8 @@ fn excerpt(out: &mut String, transcript: &[Line], evidence: &[u32]) {
         transcript.iter().enumerate().filter(|(_, line)| is_evidence(line)).map(|(at, _)| at).collect();
     let near = |at: usize| hits.iter().any(|hit| hit.abs_diff(at) <= AROUND);
     let width = crate::snapshot::lane_width(transcript);
-    let mut shown = 0;
     let mut last = None;
-    for (at, line) in transcript.iter().enumerate().filter(|(at, _)| near(*at)) {
+    for (shown, (at, line)) in transcript.iter().enumerate().filter(|(at, _)| near(*at)).enumerate() {
         if shown == EXCERPT {
             out.push_str("         …\n");
             break;
@@ -200,7 +199,6 @@ fn excerpt(out: &mut String, transcript: &[Line], evidence: &[u32]) {
         let style = if is_evidence(line) { Style::new().bold() } else { Style::new() };
         let _ = writeln!(out, "{}", styled(style, text));
         last = Some(at);
-        shown += 1;
     }
 }
 

@@ -79,6 +79,10 @@ pub static CASES: KeyTable = KeyTable {
     choice: None,
 };
 
+/// All keys of a scenario file.
+pub static FILE: KeyTable =
+    KeyTable { noun: "a scenario", keys: &[], includes: &[&SCENARIO, &CASES], choice: None };
+
 static CASE: KeyTable = KeyTable {
     noun: "a case",
     keys: &[

@@ -3,9 +3,9 @@
 //! A line of the host becomes a [`crate::rpc::Message`], `dispatch` asks `rules` what the script does about it and
 //! `legacy` or `modern` what a well-behaved server answers, and `engine` performs the work that results.
 
-pub mod decode;
 mod act;
 mod conn;
+pub mod decode;
 mod dispatch;
 mod engine;
 mod legacy;

@@ -54,14 +54,7 @@ impl Arrow {
 
 impl Line {
     pub(super) fn new(event: u32, lane: impl Into<String>, arrow: Arrow, word: impl Into<String>) -> Self {
-        Self {
-            event,
-            lane: lane.into(),
-            arrow,
-            word: word.into(),
-            subject: String::new(),
-            rest: String::new(),
-        }
+        Self { event, lane: lane.into(), arrow, word: word.into(), subject: String::new(), rest: String::new() }
     }
 
     pub(super) fn heading(event: u32, text: String) -> Self {

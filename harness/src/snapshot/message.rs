@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::line::{Arrow, Line};
 use super::model::{self, Conversation};
 use super::placeholder::Placeholders;
-use crate::json::Json;
+use crate::json::{Json, Text};
 use crate::plan::Plan;
 use crate::trace::Trace;
 use crate::trace::event::{Event, Kind, Payload};
@@ -24,8 +24,8 @@ pub(super) struct Writer<'t> {
     ordinals: HashMap<(u32, String, u32), usize>,
     /// Servers that have more than one connection in some host run.
     several: Vec<String>,
-    /// The `_meta` of the last request on a connection.
-    meta: HashMap<(String, u32), Json>,
+    /// The `_meta` of the requests on a connection so far: the last value of each member.
+    meta: HashMap<(String, u32), Vec<(Text, Json)>>,
 }
 
 impl<'t> Writer<'t> {
@@ -87,7 +87,9 @@ impl<'t> Writer<'t> {
                 let input = event.data.str("input").unwrap_or_default();
                 let text = self.hide.text(&one_line(&format!("{name} {input}")));
                 let subject = event.data.get("use").and_then(Json::as_i64).map(|at| format!("<use:{}>", at + 1));
-                vec![Line::new(event.n, "user", Arrow::Away, "ask").subject(subject.unwrap_or_default()).rest(text)]
+                vec![
+                    Line::new(event.n, "user", Arrow::Away, "ask").subject(subject.unwrap_or_default()).rest(text),
+                ]
             }
             Kind::Answer => {
                 let answer = event.data.str("answer").unwrap_or_default();
@@ -122,8 +124,12 @@ impl<'t> Writer<'t> {
                 fact("harness".to_owned(), "deadline").rest(event.data.str("phase").unwrap_or_default())
             }
             Kind::Interrupted => fact("harness".to_owned(), "interrupted"),
-            Kind::Dropped => fact("harness".to_owned(), "dropped").rest(event.data.str("stream").unwrap_or_default()),
-            Kind::Failed => fact("harness".to_owned(), "failed").rest(event.data.str("message").unwrap_or_default()),
+            Kind::Dropped => {
+                fact("harness".to_owned(), "dropped").rest(event.data.str("stream").unwrap_or_default())
+            }
+            Kind::Failed => {
+                fact("harness".to_owned(), "failed").rest(event.data.str("message").unwrap_or_default())
+            }
             _ => return None,
         };
         Some(line)
@@ -186,7 +192,7 @@ impl<'t> Writer<'t> {
             (line("error"), format!("{code} {text}{data}"))
         } else if let Some(result) = message.get("result") {
             let method = event.cause.and_then(|cause| self.methods.get(&cause)).map_or("", String::as_str);
-            (line("result"), result_text(method, result))
+            (line("result"), self.result(method, result))
         } else {
             (line("message"), message.to_string())
         };
@@ -200,27 +206,39 @@ impl<'t> Writer<'t> {
         line.subject(subject).rest(self.hide.text(&one_line(&rest)))
     }
 
+    /// A result by the method that it answers. What our own engine adds is left out.
+    fn result(&self, method: &str, result: &Json) -> String {
+        match method {
+            "tools/call" => call_result(result),
+            "tools/list" => list_result(result),
+            // All revisions of an era look alike where a host does the same in all of them.
+            "initialize" => match result.str("protocolVersion") {
+                Some(agreed) if agreed == self.plan.key.revision.as_str() => "<revision>".to_owned(),
+                agreed => agreed.unwrap_or_default().to_owned(),
+            },
+            "server/discover" => String::new(),
+            _ => without_engine_members(result).to_string(),
+        }
+    }
+
     /// The parameters of a request or notification, with what repeats on every request shown once per connection.
     fn params(&mut self, event: &Event, method: &str, params: Option<&Json>, arrow: Arrow) -> String {
         let Some(params) = params else { return String::new() };
         let mut shown = params.clone();
-        let mut meta = String::new();
         if let Json::Object(members) = &mut shown {
             members.retain(|(key, _)| key != "_meta");
-            for (key, value) in members.iter_mut() {
-                if key == "clientInfo" {
-                    hide_version(value);
-                }
+            if let (Some((_, id)), Arrow::Away) = (members.iter_mut().find(|(key, _)| key == "requestId"), arrow) {
+                let (server, conn) = (event.server.as_deref().unwrap_or(""), event.conn.unwrap_or(0));
+                *id = Json::from(self.hide.id(server, conn, id));
+            }
+            for (_, value) in members.iter_mut().filter(|(key, _)| key == "clientInfo") {
+                hide_version(value);
             }
         }
-        if let (Some(given), Arrow::Away) = (params.get("_meta"), arrow) {
-            let given = stable_meta(given);
-            let key = (event.server.clone().unwrap_or_default(), event.conn.unwrap_or(0));
-            if given != Json::empty() && self.meta.get(&key) != Some(&given) {
-                meta = format!(" _meta {given}");
-                self.meta.insert(key, given);
-            }
-        }
+        let meta = match (params.get("_meta"), arrow) {
+            (Some(meta), Arrow::Away) => self.news(event, meta),
+            _ => String::new(),
+        };
         let text = match (method, shown.str("name")) {
             ("tools/call", Some(name)) => {
                 let arguments = shown.get("arguments").map_or_else(|| "no arguments".to_owned(), Json::to_string);
@@ -232,11 +250,26 @@ impl<'t> Writer<'t> {
         format!("{text}{meta}").trim_start().to_owned()
     }
 
+    /// The members of a `_meta` that were not the same in an earlier request of the connection.
+    fn news(&mut self, event: &Event, meta: &Json) -> String {
+        let key = (event.server.clone().unwrap_or_default(), event.conn.unwrap_or(0));
+        let said = self.meta.entry(key).or_default();
+        let mut news = Vec::new();
+        for (name, value) in stable_meta(meta) {
+            match said.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, last)) if *last == value => continue,
+                Some((_, last)) => *last = value.clone(),
+                None => said.push((name.clone(), value.clone())),
+            }
+            news.push((name, value));
+        }
+        if news.is_empty() { String::new() } else { format!(" _meta {}", Json::Object(news)) }
+    }
+
     /// The server's key, with the number of the connection where there are several.
     fn lane(&self, event: &Event) -> String {
         let Some(server) = &event.server else { return "host".to_owned() };
-        let ordinal =
-            event.conn.and_then(|conn| self.ordinals.get(&(event.run, server.clone(), conn))).copied();
+        let ordinal = event.conn.and_then(|conn| self.ordinals.get(&(event.run, server.clone(), conn))).copied();
         match ordinal {
             Some(ordinal) if self.several.contains(server) => format!("{server}#{ordinal}"),
             _ => server.clone(),
@@ -245,19 +278,17 @@ impl<'t> Writer<'t> {
 }
 
 /// `_meta` of a host's request without what differs from request to request.
-fn stable_meta(meta: &Json) -> Json {
-    let mut meta = meta.clone();
-    if let Json::Object(members) = &mut meta {
-        for (key, value) in members.iter_mut() {
-            if key == "progressToken" && matches!(value, Json::String(_) | Json::Number(_)) {
-                *value = Json::from("<token>");
-            }
-            if key == "io.modelcontextprotocol/clientInfo" {
-                hide_version(value);
-            }
+fn stable_meta(meta: &Json) -> Vec<(Text, Json)> {
+    let mut members = meta.members().to_vec();
+    for (key, value) in &mut members {
+        if key == "progressToken" && matches!(value, Json::String(_) | Json::Number(_)) {
+            *value = Json::from("<token>");
+        }
+        if key == "io.modelcontextprotocol/clientInfo" {
+            hide_version(value);
         }
     }
-    meta
+    members
 }
 
 fn hide_version(info: &mut Json) {
@@ -268,25 +299,12 @@ fn hide_version(info: &mut Json) {
     }
 }
 
-/// A result by the method that it answers. What our own engine adds is left out.
-fn result_text(method: &str, result: &Json) -> String {
-    match method {
-        "tools/call" => call_result(result),
-        "tools/list" => {
-            let names: Vec<&str> = result
-                .get("tools")
-                .map(Json::items)
-                .unwrap_or_default()
-                .iter()
-                .filter_map(|tool| tool.str("name"))
-                .collect();
-            let next = result.get("nextCursor").map(|next| format!(" nextCursor={next}")).unwrap_or_default();
-            format!("[{}]{next}", names.join(" "))
-        }
-        "initialize" => result.str("protocolVersion").unwrap_or_default().to_owned(),
-        "server/discover" => String::new(),
-        _ => without_engine_members(result).to_string(),
-    }
+/// The names of a page, and the way to the next.
+fn list_result(result: &Json) -> String {
+    let tools = result.get("tools").map(Json::items).unwrap_or_default();
+    let names: Vec<&str> = tools.iter().filter_map(|tool| tool.str("name")).collect();
+    let next = result.get("nextCursor").map(|next| format!(" nextCursor={next}")).unwrap_or_default();
+    format!("[{}]{next}", names.join(" "))
 }
 
 fn call_result(result: &Json) -> String {

@@ -20,8 +20,8 @@ mod order;
 mod placeholder;
 
 pub use file::file;
-pub use line::{Arrow, Line};
 pub(crate) use line::lane_width;
+pub use line::{Arrow, Line};
 
 use crate::plan::Plan;
 use crate::trace::Trace;
@@ -53,9 +53,6 @@ pub fn lines(plan: &Plan, trace: &Trace) -> Vec<Line> {
     }
     lines
 }
-
-
-
 
 #[cfg(test)]
 mod tests;

@@ -100,7 +100,9 @@ pub(super) fn reply(event: &Event, plan: &Plan, hide: &mut Placeholders) -> Vec<
         };
         let input = tool_use.str("input").unwrap_or_default();
         let id = hide.text(tool_use.str("id").unwrap_or_default());
-        lines.push(line("tool_use").subject(id).rest(hide.text(&super::message::one_line(&format!("{name} {input}")))));
+        lines.push(
+            line("tool_use").subject(id).rest(hide.text(&super::message::one_line(&format!("{name} {input}")))),
+        );
     }
     if lines.is_empty() {
         lines.push(line("end"));

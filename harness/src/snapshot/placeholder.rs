@@ -38,14 +38,17 @@ impl Placeholders {
                 known.push((value.to_owned(), placeholder));
             }
         };
-        for planned in &plan.uses {
-            know(&planned.id, format!("<use:{}>", planned.index + 1));
+        // Ids differ between the host runs of a trace, so they are taken from the record.
+        let replies = trace.events.iter().filter(|event| event.kind == Kind::ModelReply);
+        for emitted in replies.flat_map(|event| event.data.get("uses").map(Json::items).unwrap_or_default()) {
+            if let (Some(id), Some(index)) = (emitted.str("id"), emitted.get("use").and_then(Json::as_i64)) {
+                know(id, format!("<use:{}>", index + 1));
+            }
         }
         know(&plan.run_marker, "<run>".to_owned());
         for (_, word) in plan.servers.iter().flat_map(|server| &server.words) {
             know(word, "<word>".to_owned());
         }
-        know(plan.key.revision.as_str(), "<revision>".to_owned());
         for event in trace.events.iter().filter(|event| event.kind == Kind::HostStart) {
             if let Some(cwd) = event.data.str("cwd") {
                 know(cwd, "<cwd>".to_owned());
@@ -101,9 +104,10 @@ impl Placeholders {
         if shown { Json::from("<version>") } else { value.clone() }
     }
 
-    /// A new host run: connections count anew.
+    /// A new host run: connections count anew, and what is unique is so within the run.
     pub(super) fn begin_run(&mut self) {
         self.ids.clear();
+        self.numbers.clear();
     }
 }
 

@@ -7,7 +7,7 @@ use std::io;
 /// # Errors
 /// The machine does not allow it. The process may then be in a network without loopback and is of no further use.
 #[cfg(target_os = "linux")]
-pub fn enter() -> io::Result<()> {
+pub(super) fn enter() -> io::Result<()> {
     use super::sys::{Namespaces, unshare};
     let (uid, gid) = (rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw());
     if unshare(Namespaces::Network).is_err() {
@@ -63,6 +63,6 @@ fn loopback_up() -> io::Result<()> {
 /// # Errors
 /// Always.
 #[cfg(not(target_os = "linux"))]
-pub fn enter() -> io::Result<()> {
+pub(super) fn enter() -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::Unsupported, "network isolation needs Linux"))
 }

@@ -1,6 +1,339 @@
 //! Runs a plan: sandbox, supervisor, recorder loop. It yields a trace and judges nothing.
 
-pub mod isolation;
-pub mod processes;
+mod conn;
+mod console;
+mod deadline;
+mod door;
+mod interrupt;
+mod isolation;
+mod launch;
+mod processes;
+mod recorder;
+mod run;
+mod sandbox;
+mod script;
 pub mod supervisor;
+#[cfg(target_os = "linux")]
 mod sys;
+mod watch;
+mod wires;
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::drive::drive;
+use crate::host::render::{self, RenderError, Rendered, Site, SiteServer};
+use crate::json::Json;
+use crate::model::{Offer, Prompts, Role, identify};
+use crate::plan::Plan;
+use crate::scenario::ast::{DenyBy, UseKind};
+use crate::trace::cut::{hex, sha256_hex};
+use crate::trace::event::Kind;
+use crate::trace::file::Writer;
+use crate::trace::redact::Redactor;
+use crate::trace::{Header, Trace};
+use crate::wire::relay::CANARY;
+
+pub use deadline::{Deadlines, Phase};
+pub use interrupt::{Interrupter, interrupter};
+pub use sandbox::{Keep, Kept, SandboxError};
+
+use console::Console;
+use door::Door;
+use launch::{Isolation, Supervisor};
+use recorder::{Draft, Recorder};
+use run::{HostRun, Parts, Reason};
+use sandbox::Sandbox;
+use script::Model;
+use wires::Wires;
+
+/// The `PATH` of hosts: what a system has, and nothing of the user.
+const PATH: &str = "/usr/bin:/bin";
+
+/// Whether hosts get a network that has nothing but loopback.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Isolate {
+    /// Where the machine allows it.
+    #[default]
+    Auto,
+    /// Always; a machine that does not allow it is an error.
+    Yes,
+    /// Never.
+    No,
+}
+
+/// How plans are run.
+#[derive(Clone, Debug)]
+pub struct StageOptions {
+    /// Whether hosts get a network of their own.
+    pub isolate: Isolate,
+    /// Whether sandboxes stay.
+    pub keep: Keep,
+    /// Whether the product's prompts are kept.
+    pub prompts: Prompts,
+    /// How long the phases of a run may take.
+    pub deadlines: Deadlines,
+    /// The program whose `__relay` and `__stage` are used.
+    pub self_exe: PathBuf,
+    /// What ends a run early.
+    pub interrupter: Option<&'static Interrupter>,
+}
+
+impl StageOptions {
+    /// The usual options.
+    #[must_use]
+    pub fn new(self_exe: impl Into<PathBuf>) -> Self {
+        Self {
+            isolate: Isolate::default(),
+            keep: Keep::default(),
+            prompts: Prompts::Reduce,
+            deadlines: Deadlines::default(),
+            self_exe: self_exe.into(),
+            interrupter: None,
+        }
+    }
+}
+
+/// What became of a plan.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Staged {
+    /// The record.
+    pub trace: Trace,
+    /// Whether the user interrupted.
+    pub interrupted: Interrupted,
+    /// The sandboxes that stay, one for each host run.
+    pub kept: Vec<Kept>,
+}
+
+/// Whether the user interrupted a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interrupted {
+    /// The trace is not complete.
+    Yes,
+    /// The trace is complete.
+    No,
+}
+
+/// Why a plan could not be run. What goes wrong while a host runs is an event of its trace instead.
+#[derive(Debug, thiserror::Error)]
+pub enum StageError {
+    /// The sandbox could not be prepared.
+    #[error(transparent)]
+    Sandbox(#[from] SandboxError),
+    /// The profile could not be rendered.
+    #[error(transparent)]
+    Render(#[from] RenderError),
+    /// Isolation was asked for and is not to be had.
+    #[error("cannot isolate the network: {0}")]
+    Isolation(io::Error),
+    /// The supervisor did not start.
+    #[error("cannot start the supervisor: {0}")]
+    Supervisor(io::Error),
+    /// The host did not start.
+    #[error("cannot start {program}: {cause}")]
+    Host {
+        /// Its program.
+        program: String,
+        /// Why.
+        cause: io::Error,
+    },
+    /// The trace could not be written.
+    #[error("cannot write the trace: {0}")]
+    Trace(io::Error),
+    /// The machine refused something else.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+/// Runs a plan: its host runs one after the other, and a twin where a denied tool was hidden.
+///
+/// `bin` is the program of the host with its leading arguments; `sink` is the file to which the trace is streamed.
+///
+/// # Errors
+/// What keeps a run from happening; see [`StageError`].
+pub fn run(
+    plan: &Plan,
+    header: Header,
+    bin: &[String],
+    options: &StageOptions,
+    sink: Option<&Path>,
+) -> Result<Staged, StageError> {
+    let mut rec = Recorder::new(Writer::new(header, sink).map_err(StageError::Trace)?);
+    let mut kept = Vec::new();
+    let mut interrupted = Interrupted::No;
+    let mut roles = vec![Role::Main];
+    roles.extend((plan.runs > 1).then_some(Role::Second));
+    let mut at = 0;
+    while let Some(&role) = roles.get(at) {
+        at += 1;
+        let (reason, offers) = match host_run(plan, role, bin, options, &mut rec, &mut kept) {
+            Ok(ended) => ended,
+            Err(error) => {
+                // The file tells why it ends here.
+                rec.record(Draft::new(Kind::Failed).fact("message", error.to_string()));
+                rec.flush();
+                return Err(error);
+            }
+        };
+        if reason == Reason::Interrupted {
+            interrupted = Interrupted::Yes;
+        }
+        if reason != Reason::Exit {
+            break;
+        }
+        if role == Role::Main && needs_twin(plan, &offers) {
+            roles.push(Role::Twin);
+        }
+    }
+    Ok(Staged { trace: rec.finish().map_err(StageError::Trace)?, interrupted, kept })
+}
+
+/// Whether a tool that a rule denies was hidden, so that its published name is still to be proven.
+fn needs_twin(plan: &Plan, offers: &[Offer]) -> bool {
+    let offered = identify(plan, offers);
+    let denied = plan
+        .uses
+        .iter()
+        .filter(|planned| matches!(planned.kind, UseKind::Deny { by } if by != Some(DenyBy::Schema)));
+    plan.twin_rules.is_some()
+        && denied.into_iter().any(|planned| !offered.iter().flatten().any(|tool| *tool == planned.tool))
+}
+
+fn host_run(
+    plan: &Plan,
+    role: Role,
+    bin: &[String],
+    options: &StageOptions,
+    rec: &mut Recorder,
+    kept: &mut Vec<Kept>,
+) -> Result<(Reason, Vec<Offer>), StageError> {
+    let run = rec.begin_run();
+    let (supervisor, listener, isolation) = supervisor(options)?;
+    let sandbox = Sandbox::new()?;
+    let (token, key) = (random_word()?, format!("hopcheck-{}", random_word()?));
+    let canaries = canaries(plan);
+    rec.set_redactor(Redactor::new(&canaries, std::slice::from_ref(&key)));
+
+    let door = Door::new(listener, &token)?;
+    let wires = Wires::new(plan, &sandbox.socket(), &canaries)?;
+    let drive = drive(plan, run, role);
+    let (console, ends) = Console::new(drive.stdin())?;
+    let site = site(plan, bin, options, &sandbox, door.url(), key, &canaries);
+    let rendered = render_host(plan, role, &site, &sandbox)?;
+    sandbox.write(&rendered.files)?;
+
+    rec.record(Draft::new(Kind::RunStart).fact("role", role.as_str()).fact("isolation", isolation.as_str()));
+    let mut parts = Parts {
+        plan,
+        supervisor,
+        wires,
+        door,
+        console,
+        model: Model::new(plan, run, role, options.prompts),
+        drive,
+        rec,
+    };
+    let remove = (options.keep == Keep::No).then(|| sandbox.path());
+    let pid = parts.supervisor.launch(&rendered, &sandbox.work(), remove, ends.streams()).map_err(|cause| {
+        StageError::Host { program: rendered.argv.first().cloned().unwrap_or_default(), cause }
+    })?;
+    drop(ends);
+    parts.rec.record(host_start(plan, &rendered, &sandbox, pid));
+    let (reason, model) = HostRun::new(parts, options).run();
+    kept.extend(sandbox.close(options.keep, &rendered));
+    Ok((reason, model.into_offers()))
+}
+
+fn host_start(plan: &Plan, rendered: &Rendered, sandbox: &Sandbox, pid: i64) -> Draft {
+    let names = rendered.env.iter().map(|(name, _)| name);
+    let drive = plan.profile.drives.get(plan.drive).map(|drive| drive.kind.as_str());
+    Draft::new(Kind::HostStart)
+        .fact("argv", Json::array(rendered.argv.iter()))
+        .fact("cwd", sandbox.work().to_string_lossy().as_ref())
+        .fact("env", Json::array(names))
+        .fact("drive", drive)
+        .fact("pid", pid)
+}
+
+/// Whether this machine has refused isolation before: then nobody asks again.
+static REFUSED: AtomicBool = AtomicBool::new(false);
+
+fn supervisor(options: &StageOptions) -> Result<(Supervisor, std::net::TcpListener, Isolation), StageError> {
+    let start = |isolation| {
+        let started = Supervisor::start(&options.self_exe, isolation);
+        started.map(|(supervisor, listener)| (supervisor, listener, isolation))
+    };
+    match options.isolate {
+        Isolate::Yes => start(Isolation::Network).map_err(StageError::Isolation),
+        Isolate::Auto if cfg!(target_os = "linux") && !REFUSED.load(Ordering::Relaxed) => {
+            start(Isolation::Network).or_else(|_| {
+                // A supervisor that failed half way may have no loopback, so another one is needed.
+                REFUSED.store(true, Ordering::Relaxed);
+                start(Isolation::None).map_err(StageError::Supervisor)
+            })
+        }
+        Isolate::Auto | Isolate::No => start(Isolation::None).map_err(StageError::Supervisor),
+    }
+}
+
+/// A variable for each server, which nobody else must see.
+fn canaries(plan: &Plan) -> Vec<(String, String)> {
+    let name = |key: &str| {
+        let plain = |char: char| if char.is_ascii_alphanumeric() { char.to_ascii_uppercase() } else { '_' };
+        format!("{CANARY}_{}", key.chars().map(plain).collect::<String>())
+    };
+    let value = |key: &str| sha256_hex(format!("canary {} {key}", plan.key.seed).as_bytes())[..24].to_owned();
+    plan.servers.iter().map(|server| (name(&server.key), value(&server.key))).collect()
+}
+
+fn site(
+    plan: &Plan,
+    bin: &[String],
+    options: &StageOptions,
+    sandbox: &Sandbox,
+    model_url: String,
+    model_key: String,
+    canaries: &[(String, String)],
+) -> Site {
+    let text = |path: PathBuf| path.to_string_lossy().into_owned();
+    let servers = plan.servers.iter().zip(canaries).map(|(server, canary)| SiteServer {
+        key: server.key.clone(),
+        command: text(options.self_exe.clone()),
+        args: vec!["__relay".to_owned(), text(sandbox.socket()), server.key.clone()],
+        env: vec![canary.clone()],
+        required: server.required,
+    });
+    Site {
+        bin: bin.to_vec(),
+        home: text(sandbox.home()),
+        work: text(sandbox.work()),
+        model_url,
+        model_key,
+        path: PATH.to_owned(),
+        prompt: plan.prompts.first().cloned().unwrap_or_default(),
+        servers: servers.collect(),
+    }
+}
+
+fn render_host(plan: &Plan, role: Role, site: &Site, sandbox: &Sandbox) -> Result<Rendered, StageError> {
+    let rules = match (role, &plan.twin_rules) {
+        (Role::Twin, Some(rules)) => rules,
+        _ => &plan.rules,
+    };
+    let drive = plan.profile.drives.get(plan.drive).ok_or_else(|| io::Error::other("the plan has no drive"))?;
+    let mut rendered = render::render(&plan.profile, drive, site, rules, plan.scenario.limits)?;
+    // What a host writes to its temporary folder must not outlive the run.
+    if rendered.env.iter().all(|(name, _)| name != "TMPDIR") {
+        rendered.env.push(("TMPDIR".to_owned(), sandbox.tmp().to_string_lossy().into_owned()));
+    }
+    Ok(rendered)
+}
+
+/// A word that nobody can guess.
+fn random_word() -> io::Result<String> {
+    use std::io::Read;
+    let mut bytes = [0; 16];
+    std::fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    Ok(hex(&bytes))
+}

@@ -4,17 +4,17 @@ use rustix::process::Pid;
 
 /// A process below this one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Descendant {
+pub(super) struct Descendant {
     /// Its id.
-    pub pid: Pid,
+    pub(super) pid: Pid,
     /// The program that it runs, as it names itself.
-    pub command: String,
+    pub(super) command: String,
 }
 
 /// All processes below this one that still run. Zombies are left out: they only wait for us.
 #[cfg(target_os = "linux")]
 #[must_use]
-pub fn descendants() -> Vec<Descendant> {
+pub(super) fn descendants() -> Vec<Descendant> {
     use std::collections::{HashMap, HashSet};
 
     let Ok(folder) = std::fs::read_dir("/proc") else { return Vec::new() };
@@ -71,7 +71,7 @@ fn command(pid: i32) -> String {
 /// Without a subreaper nobody knows them; the process group has to do.
 #[cfg(not(target_os = "linux"))]
 #[must_use]
-pub fn descendants() -> Vec<Descendant> {
+pub(super) fn descendants() -> Vec<Descendant> {
     Vec::new()
 }
 

@@ -61,7 +61,7 @@ fn supervise(channel: &mut Channel, isolation: Option<&str>) -> io::Result<()> {
     channel.send(&Json::object([("ready", u32::from(port))]), &[listener.as_fd()])?;
     drop(listener);
 
-    let Some(launch) = channel.wait_next()? else { return Ok(()) };
+    let Some(launch) = channel.wait_take()? else { return Ok(()) };
     let mut run = Run { host: None, ended: ended.into(), remove: launch.str("remove").map(PathBuf::from) };
     let host =
         start(&launch, channel).map_err(|error| io::Error::other(format!("the host did not start: {error}")))?;
@@ -128,7 +128,7 @@ impl Run {
             }
             self.wait(channel, deadline.map(|deadline| deadline - now))?;
             channel.receive(Wait::Never)?;
-            while let Some(command) = channel.next() {
+            while let Some(command) = channel.take() {
                 match (command.as_str(), command.str("signal").and_then(signal_named)) {
                     (Some("kill"), _) => {
                         let status = self.kill_all();

@@ -23,6 +23,21 @@ impl Payload {
         Self::Cut { head: bytes, len, sha256 }
     }
 
+    /// The length of all bytes, kept or not.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        match self {
+            Self::Whole(bytes) => bytes.len() as u64,
+            Self::Cut { len, .. } => *len,
+        }
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// The bytes that are kept.
     #[must_use]
     pub fn kept(&self) -> &[u8] {

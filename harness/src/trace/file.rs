@@ -17,7 +17,7 @@ use crate::plan::PlanKey;
 use crate::revision::{Revision, Transport};
 
 /// The format that is written and read.
-const FORMAT: i64 = 1;
+pub(crate) const FORMAT: i64 = 1;
 
 /// Why a file is no trace.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -380,7 +380,7 @@ mod tests {
         let mut text = write_header(&header());
         text += &write_event(&event(1));
         let whole = text.clone() + &write_event(&event(2));
-        let read_back = read("t.jsonl", whole[..whole.len() - 9].as_bytes()).unwrap();
+        let read_back = read("t.jsonl", &whole.as_bytes()[..whole.len() - 9]).unwrap();
         assert_eq!(read_back.events, [event(1)]);
 
         #[track_caller]

@@ -67,8 +67,9 @@ impl Header {
             .into_iter()
             .find(|scenario| scenario.id.to_string() == *id)
             .ok_or_else(|| ReplanError::NoCase(id.clone()))?;
-        let profile = host::decode::parse(&self.profile, self.plan.variant.as_deref(), self.plan.version.as_deref())
-            .map_err(|errors| ReplanError::Text { what: "profile", errors })?;
+        let profile =
+            host::decode::parse(&self.profile, self.plan.variant.as_deref(), self.plan.version.as_deref())
+                .map_err(|errors| ReplanError::Text { what: "profile", errors })?;
         Ok(plan_one(&Arc::new(scenario), &Arc::new(profile), self.plan.clone())?)
     }
 }

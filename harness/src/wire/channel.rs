@@ -63,7 +63,7 @@ impl Channel {
             if !fds.is_empty() && !control.push(SendAncillaryMessage::ScmRights(fds)) {
                 return Err(io::Error::new(io::ErrorKind::InvalidInput, "too many descriptors in one message"));
             }
-            match rustix::net::sendmsg(&self.socket, &[IoSlice::new(rest)], &mut control, SendFlags::NOSIGNAL) {
+            match rustix::net::sendmsg(&self.socket, &[IoSlice::new(rest)], &mut control, SendFlags::empty()) {
                 Ok(sent) => {
                     rest = &rest[sent..];
                     fds = &[];
@@ -116,7 +116,7 @@ impl Channel {
     }
 
     /// The next whole message. A line that is no JSON ends the channel: nobody but our helpers writes to it.
-    pub fn next(&mut self) -> Option<Json> {
+    pub fn take(&mut self) -> Option<Json> {
         let end = self.pending.iter().position(|&byte| byte == b'\n')?;
         let message = Json::parse(&self.pending[..end]).ok();
         self.pending.drain(..=end);
@@ -130,9 +130,9 @@ impl Channel {
     ///
     /// # Errors
     /// The socket failed.
-    pub fn wait_next(&mut self) -> io::Result<Option<Json>> {
+    pub fn wait_take(&mut self) -> io::Result<Option<Json>> {
         loop {
-            if let Some(message) = self.next() {
+            if let Some(message) = self.take() {
                 return Ok(Some(message));
             }
             if self.ended() {
@@ -189,15 +189,15 @@ mod tests {
         a.send(&Json::from("x".repeat(40_000)), &[]).unwrap();
         drop((a, writer));
 
-        assert_eq!(b.wait_next().unwrap().unwrap().to_string(), r#"{"hello":1}"#);
+        assert_eq!(b.wait_take().unwrap().unwrap().to_string(), r#"{"hello":1}"#);
         let mut passed = File::from(b.take_fd().unwrap());
         passed.write_all(b"through").unwrap();
         drop(passed);
         let mut text = String::new();
         io::BufReader::new(reader).read_to_string(&mut text).unwrap();
         assert_eq!(text, "through");
-        assert_eq!(b.wait_next().unwrap().unwrap().as_str().unwrap().len(), 40_000);
-        assert_eq!(b.wait_next().unwrap(), None);
+        assert_eq!(b.wait_take().unwrap().unwrap().as_str().unwrap().len(), 40_000);
+        assert_eq!(b.wait_take().unwrap(), None);
         assert!(b.ended());
     }
 
@@ -206,7 +206,7 @@ mod tests {
         let (_a, b) = UnixStream::pair().unwrap();
         let mut b = Channel::new(b.into());
         b.receive(Wait::Never).unwrap();
-        assert_eq!(b.next(), None);
+        assert_eq!(b.take(), None);
         assert!(!b.ended());
     }
 }

@@ -91,7 +91,7 @@ impl Parser {
     }
 
     /// The next request, or what is missing for it.
-    pub fn next(&mut self) -> Next {
+    pub fn take(&mut self) -> Next {
         let mut expects = false;
         let mut head = match self.head.take() {
             Some(head) => head,
@@ -289,7 +289,7 @@ mod tests {
     fn all(parser: &mut Parser) -> (Vec<Request>, Next) {
         let mut requests = Vec::new();
         loop {
-            match parser.next() {
+            match parser.take() {
                 Next::Request(request) => requests.push(request),
                 other => return (requests, other),
             }
@@ -320,10 +320,10 @@ mod tests {
     fn continue_is_asked_for_once() {
         let mut parser = Parser::default();
         parser.push(b"POST / HTTP/1.1\r\nexpect: 100-continue\r\ncontent-length: 2\r\n\r\n");
-        assert_eq!(parser.next(), Next::Continue);
-        assert_eq!(parser.next(), Next::More);
+        assert_eq!(parser.take(), Next::Continue);
+        assert_eq!(parser.take(), Next::More);
         parser.push(b"ok");
-        assert!(matches!(parser.next(), Next::Request(request) if request.body == b"ok"));
+        assert!(matches!(parser.take(), Next::Request(request) if request.body == b"ok"));
     }
 
     #[test]
@@ -332,7 +332,7 @@ mod tests {
         fn check(bytes: &[u8], expected: u16) {
             let mut parser = Parser::default();
             parser.push(bytes);
-            assert!(matches!(parser.next(), Next::Bad(status, _) if status == expected), "{expected}");
+            assert!(matches!(parser.take(), Next::Bad(status, _) if status == expected), "{expected}");
         }
         check(b"\x16\x03\x01\x02\x00", 400);
         check(b"{\"jsonrpc\":\"2.0\"}\n", 400);

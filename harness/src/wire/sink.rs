@@ -76,6 +76,12 @@ impl<T> Sink<T> {
         self.written = 0;
     }
 
+    /// The descriptor, while it is open.
+    #[must_use]
+    pub const fn fd(&self) -> Option<&Fd> {
+        self.fd.as_ref()
+    }
+
     /// Whether the descriptor is open.
     #[must_use]
     pub const fn is_open(&self) -> bool {

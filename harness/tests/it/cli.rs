@@ -45,7 +45,7 @@ fn check(name: &str, args: &[&str]) {
 #[test]
 fn help_says_what_there_is() {
     check("help", &["--help"]);
-    for command in ["run", "record", "judge", "self-test", "serve", "show", "list", "explain", "check"] {
+    for command in ["run", "record", "judge", "self-test", "serve", "show", "list", "explain", "check", "schema"] {
         check(&format!("help-{command}"), &[command, "--help"]);
     }
 }
@@ -61,6 +61,7 @@ fn wrong_names_are_complained_about() {
     check("unknown-requirement", &["explain", "hop.wirename"]);
     check("unknown-script", &["serve", "order"]);
     check("unknown-revision", &["run", "--revision", "2025-01-01"]);
+    check("unknown-schema", &["schema", "driver"]);
     check("report-of-later", &["run", "--report", "junit=x.xml"]);
     check("report-without-file", &["run", "--report", "json"]);
     check("no-trace", &["judge", "bad.toml"]);
@@ -87,6 +88,16 @@ fn lists_are_json_for_programs() {
         let list = hopcheck::json::Json::parse(&output.stdout).unwrap();
         assert!(!list.items().is_empty(), "{what}");
         assert!(list.items().iter().all(|item| item.str(key).is_some()), "{what}");
+    }
+}
+
+#[test]
+fn a_schema_is_printed_as_it_is_committed() {
+    for schema in hopcheck::schema::Schema::ALL {
+        let output = hopcheck(&["schema", schema.as_str()]);
+        assert!(output.status.success(), "{schema}");
+        let committed = folder().join(format!("../../schemas/{schema}.json"));
+        assert!(output.stdout == fs::read(committed).unwrap(), "{schema}");
     }
 }
 

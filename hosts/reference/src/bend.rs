@@ -1,6 +1,8 @@
 //! The lies that bend a text on its way. Without a fault, each of these functions gives back what it was given.
 
 use std::borrow::Cow;
+use std::io::{Read, Write};
+use std::net::TcpStream;
 
 use serde_json::value::RawValue;
 
@@ -30,6 +32,18 @@ impl Lies {
             },
             _ => line.into(),
         }
+    }
+
+    /// A line of a server. Whoever lies about ids must understand the answers.
+    pub(crate) fn bend_incoming(self, line: &[u8]) -> Cow<'_, [u8]> {
+        if !self.tell(Fault::FractionalIds) {
+            return line.into();
+        }
+        String::from_utf8_lossy(line)
+            .replacen(".5,\"", ",\"", 1)
+            .replacen(".5}", "}", 1)
+            .into_bytes()
+            .into()
     }
 
     /// The offer of the model request with this number, when it is not the honest one.
@@ -90,6 +104,7 @@ impl Lies {
                 }
                 format!("{{{}}}", all.join(","))
             }
+            Some(Fault::NullArguments) if members.0.is_empty() => "null".to_owned(),
             Some(Fault::DropUnknown) => {
                 let known = properties();
                 let known =
@@ -102,8 +117,19 @@ impl Lies {
                     .collect();
                 format!("{{{}}}", all.join(","))
             }
-            Some(fault) => bend_value(fault, raw, 0),
-            None => honest(),
+            Some(fault) if bends_values(fault) => bend_value(fault, raw, 0),
+            _ => honest(),
+        }
+    }
+
+    /// What a server wants to get back, as JSON text.
+    pub(crate) fn bend_state(self, state: Option<String>) -> Option<String> {
+        match self.which() {
+            Some(Fault::DropRequestState) => None,
+            Some(Fault::RespellRequestState) => {
+                state.map(|state| format!("\"{}\"", state.trim_matches('"').trim().to_uppercase()))
+            }
+            _ => state,
         }
     }
 
@@ -121,6 +147,11 @@ impl Lies {
             },
             Some(Fault::FirstBlockOnly) => {
                 told.parts.truncate(1);
+                told
+            }
+            Some(Fault::DropImages) => {
+                told.parts
+                    .retain(|part| !matches!(part, Part::Image { .. }));
                 told
             }
             Some(Fault::ReverseBlocks) => {
@@ -151,8 +182,48 @@ impl Lies {
     }
 }
 
+/// Follows the references of a schema that lead into the network, and throws away what comes.
+pub(crate) fn fetch_references(schema: &RawValue) {
+    for rest in schema.get().split("\"http://").skip(1) {
+        let url = rest.split('"').next().unwrap_or_default();
+        let (authority, path) = url.split_once('/').unwrap_or((url, ""));
+        if let Ok(mut stream) = TcpStream::connect(authority) {
+            let request =
+                format!("GET /{path} HTTP/1.1\r\nHost: {authority}\r\nConnection: close\r\n\r\n");
+            let _thrown_away = stream
+                .write_all(request.as_bytes())
+                .and_then(|()| stream.read_to_end(&mut Vec::new()));
+        }
+    }
+}
+
 fn member(key: &str, value: &str) -> String {
     format!("{}:{value}", quote(key))
+}
+
+/// Whether a lie is about the values of arguments. Under all others not even a blank may change.
+fn bends_values(fault: Fault) -> bool {
+    matches!(
+        fault,
+        Fault::RoundLargeIntegers
+            | Fault::TruncateFractions
+            | Fault::StringifyNumbers
+            | Fault::NumbersFromStrings
+            | Fault::BooleansAsNumbers
+            | Fault::DropNulls
+            | Fault::DropEmptyStrings
+            | Fault::DropEmptyContainers
+            | Fault::TrimStrings
+            | Fault::ParseJsonStrings
+            | Fault::StringifyObjects
+            | Fault::AsciiOnly
+            | Fault::EscapeHtml
+            | Fault::FlattenLines
+            | Fault::LowercaseKeys
+            | Fault::ShortenArrays
+            | Fault::UnwrapArrays
+            | Fault::CutDepth
+    )
 }
 
 /// Bends a value, and all values in it.
@@ -342,6 +413,11 @@ mod tests {
             r#"{"n":{"x":{"y":1}}}"#,
             r#"{"n":{"x":{}}}"#,
         );
+    }
+
+    #[test]
+    fn other_lies_leave_arguments_alone() {
+        check(Fault::CallTwice, r#"{ "n" : 1.0 }"#, r#"{ "n" : 1.0 }"#);
     }
 
     #[test]

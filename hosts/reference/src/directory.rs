@@ -2,9 +2,11 @@
 
 use crate::fault::{Fault, Lies};
 use crate::gate::{Decision, Rules};
+use crate::json::quote;
 use crate::model::{Api, Offered, Surface};
 use crate::name::{Alphabet, Namer, mangle};
 use crate::server::Server;
+use crate::tool::Tool;
 
 /// A tool under its published name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,9 +34,11 @@ impl Entry {
 }
 
 /// All tools of all servers, in the order of the config and the lists.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Directory {
     pub(crate) entries: Vec<Entry>,
+    /// What the lie about unlisted tools offers: the published name, and the tool.
+    invented: Option<(String, Tool)>,
     /// The offer, as the JSON text of the model API: built once, so that it is the same bytes on each turn.
     pub(crate) offer: String,
 }
@@ -66,8 +70,7 @@ impl Directory {
                     }
                 };
                 // A tool that may never be called only takes up room. It keeps its name, so that a call can be told why.
-                let shown = rules.decide(&server.name, &tool.name) != Decision::Deny
-                    || lies.tell(Fault::IgnoreDeny);
+                let shown = rules.decide(&server.name, &tool.name, lies) != Decision::Deny;
                 entries.push(Entry {
                     server: index,
                     tool: tool.name.clone(),
@@ -88,12 +91,26 @@ impl Directory {
         if lies.tell(Fault::SickServerHidesAll) && servers.iter().any(|server| !server.is_ready()) {
             entries.clear();
         }
+        let invented = lies
+            .tell(Fault::OfferUnlisted)
+            .then(|| invented(&entries))
+            .flatten();
         let mut directory = Self {
             entries,
+            invented,
             offer: String::new(),
         };
-        directory.offer = api.offer(&directory.offered(servers, lies));
+        directory.offer = api.offer(&directory.offered(servers));
         directory
+    }
+
+    /// The published names of the tools that the model is shown.
+    pub(crate) fn published(&self) -> Vec<String> {
+        self.entries
+            .iter()
+            .filter(|entry| entry.shown)
+            .map(Entry::published)
+            .collect()
     }
 
     /// The tool behind a name that the model used.
@@ -103,7 +120,7 @@ impl Directory {
             .find(|entry| entry.namespace.as_deref() == namespace && entry.name == name)
     }
 
-    fn offered<'a>(&'a self, servers: &'a [Server], lies: Lies) -> Vec<Offered<'a>> {
+    fn offered<'a>(&'a self, servers: &'a [Server]) -> Vec<Offered<'a>> {
         let shown = self.entries.iter().filter(|entry| entry.shown);
         let mut offered: Vec<_> = shown
             .filter_map(|entry| {
@@ -117,17 +134,27 @@ impl Directory {
                 })
             })
             .collect();
-        if lies.tell(Fault::OfferUnlisted)
-            && let Some(first) = offered.first()
-        {
-            let invented = Offered {
-                name: "mcp__invented__tool",
-                ..*first
-            };
-            offered.push(invented);
+        if let (Some((name, tool)), Some(last)) = (&self.invented, offered.last()) {
+            offered.push(Offered {
+                name,
+                tool,
+                ..*last
+            });
         }
         offered
     }
+}
+
+/// A tool that nobody listed, beside the last one that somebody did.
+fn invented(entries: &[Entry]) -> Option<(String, Tool)> {
+    let beside = entries.last()?;
+    let name = format!("{}_invented", beside.name);
+    let entry = format!(
+        "{{\"name\":{},\"inputSchema\":{{\"type\":\"object\"}}}}",
+        quote(&name)
+    );
+    let tool = Tool::parse(serde_json::from_str(&entry).ok()?, Lies::default())?;
+    Some((name, tool))
 }
 
 fn flat_name(server: &Server, tool: &str) -> String {

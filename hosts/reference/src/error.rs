@@ -31,6 +31,9 @@ pub(crate) enum Error {
     /// A turn took more model requests than any honest conversation.
     #[error("the model asked for tools in {0} replies in a row")]
     Endless(usize),
+    /// A signal has asked the host to end.
+    #[error("ended by a signal")]
+    Signalled,
     /// The standard streams are gone.
     #[error("failed to write the output: {0}")]
     Output(#[from] io::Error),
@@ -42,6 +45,8 @@ impl Error {
         match self {
             Self::Usage(_) | Self::Read { .. } | Self::Config { .. } => 2,
             Self::Model(_) | Self::Endless(_) | Self::Output(_) => 1,
+            // What a shell says of a program that SIGINT has ended; SIGTERM is not told apart.
+            Self::Signalled => 130,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The faults: named lies that the host can be told to tell, each about a promise that a checker should hold hosts to.
 //!
-//! A lie is told at one place, by asking [`Lies::tell`]; those that bend a text on its way are in `bend.rs`.
+//! A lie is told at one place, by asking `Lies::tell`; those that bend a text on its way are in `bend.rs`.
 
 /// What a fault is, for whoever wants to list or judge them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,6 +64,18 @@ faults! {
     EmbeddedNewlines = "embedded-newlines" about ["stdio.no-embedded-newlines"];
     /// Messages are sent as batches of one.
     SendBatches = "send-batches" about ["base.batch.none-sent"];
+    /// Capabilities are declared that the host does not have.
+    DeclareTooMuch = "declare-too-much" about ["lifecycle.capabilities.truthful"];
+    /// The oldest protocol version is asked for.
+    AskForOldest = "ask-for-oldest" about ["lifecycle.version.sends-latest"];
+    /// A handshake that takes too long is cancelled.
+    CancelInitialize = "cancel-initialize" about ["lifecycle.initialize.not-cancelled"];
+    /// A subscription is asked for that the server does not offer.
+    SubscribeUnasked = "subscribe-unasked" about ["subscriptions.capability-gated"];
+    /// A change of the list is believed whatever subscription it belongs to.
+    BelieveForeignChange = "believe-foreign-change" about ["stdio.subscription-correlation"];
+    /// A restarted server is not asked for its changes again.
+    ForgetSubscription = "forget-subscription" about ["stdio.resubscribe-after-reconnect"];
     /// Servers see the whole environment of the host.
     LeakEnvironment = "leak-environment" about ["claim.18-secrets"];
     /// Servers are killed before their input is closed.
@@ -78,6 +90,16 @@ faults! {
     StopAtFirstPage = "stop-at-first-page" about ["expect.offers", "hop.stable-list"];
     /// Cursors are sent back percent-encoded.
     ReencodeCursor = "reencode-cursor" about ["pagination.cursor-verbatim"];
+    /// An empty cursor ends a list.
+    StopAtEmptyCursor = "stop-at-empty-cursor" about ["pagination.empty-string-cursor-continues"];
+    /// One entry without a schema spoils the whole list.
+    SpoiledByOneEntry = "spoiled-by-one-entry" about ["tools.list.invalid-tool-isolated"];
+    /// A tool without a schema is offered with one that takes anything.
+    OfferWithoutSchema = "offer-without-schema" about ["claim.08-no-schema-no-offer"];
+    /// Two tools that differ in the case of their names are taken for one.
+    IgnoreCase = "ignore-case" about ["tools.name.case-sensitive"];
+    /// What a schema refers to is fetched from the network.
+    FetchReferences = "fetch-references" about ["schema.ref.no-network-fetch"];
     /// A changed list is not asked for again.
     IgnoreListChanged = "ignore-list-changed" about ["tools.list-changed.refetch"];
     /// The last tool is missing from the second model request on.
@@ -94,6 +116,10 @@ faults! {
     // The gates.
     /// Deny rules are not read.
     IgnoreDeny = "ignore-deny" about ["hop.gates", "expect.deny"];
+    /// An allow rule goes before a deny rule.
+    AllowBeatsDeny = "allow-beats-deny" about ["hop.gates", "expect.deny"];
+    /// A rule also speaks of tools whose names only begin like its own.
+    MatchByPrefix = "match-by-prefix" about ["hop.gates"];
     /// Tools under an ask rule are called without a question.
     IgnoreAsk = "ignore-ask" about ["expect.ask"];
     /// The question comes when the call has been made.
@@ -192,6 +218,18 @@ faults! {
     LoseErrorFlag = "lose-error-flag" about ["hop.errors"];
     /// Structured content is not told.
     DropStructured = "drop-structured" about ["expect.told"];
+    /// Images are not told.
+    DropImages = "drop-images" about ["tools.result.content.text-image-resource"];
+    /// A JSON-RPC error of a call ends the run.
+    EndOnRpcError = "end-on-rpc-error" about ["hop.errors"];
+    /// A result of a type that nobody knows is taken for a complete one.
+    BelieveUnknownType = "believe-unknown-type" about ["base.result-type.unknown-invalid"];
+    /// What a server wants to get back in a second round is not sent.
+    DropRequestState = "drop-request-state" about ["mrtr.state-echoed"];
+    /// What a server wants to get back in a second round is sent in another spelling.
+    RespellRequestState = "respell-request-state" about ["mrtr.state-echoed", "mrtr.state-opaque"];
+    /// An interim result is told as if it were the last.
+    TellInterimResult = "tell-interim-result" about ["mrtr.interim-result-not-shown-as-final"];
     /// Only the first content block is told.
     FirstBlockOnly = "first-block-only" about ["expect.told"];
     /// Content blocks are told in reverse.

@@ -73,6 +73,11 @@ impl Flight {
             match host.pump(until)? {
                 Pumped::Answers(server, answers) => {
                     for answer in answers {
+                        if let Err(error) = &answer.outcome
+                            && host.lies.tell(Fault::EndOnRpcError)
+                        {
+                            return Err(Error::Model(format!("a call failed: {}", error.message)));
+                        }
                         self.on_answer(host, server, &answer);
                     }
                 }
@@ -136,7 +141,9 @@ impl Flight {
             CallResult::Final(told) => call.told = Some(told),
             CallResult::InputRequired { state, asks: false } if call.rounds < MOST_ROUNDS => {
                 call.rounds += 1;
-                let state = state
+                let state = host
+                    .lies
+                    .bend_state(state)
                     .map(|state| format!(",\"requestState\":{state}"))
                     .unwrap_or_default();
                 call.send(host, &state);
@@ -203,18 +210,16 @@ impl Call {
             )));
             return;
         }
-        if !server.tools.iter().any(|listed| listed.name == *tool) && index == self.planned.server {
-            self.told = Some(Told::trouble(format!(
-                "the server {} does not list {tool} any more",
-                server.name
-            )));
-            return;
-        }
-        let params = if arguments == "{}" && host.lies.tell(Fault::NullArguments) {
-            format!("\"name\":{wire_name},\"arguments\":null{more}")
-        } else {
-            format!("\"name\":{wire_name},\"arguments\":{arguments}{more}")
+        let arguments = match server.tools.iter().find(|listed| listed.name == *tool) {
+            Some(listed) => host.lies.bend_arguments(arguments, listed.input.text()),
+            None if index != self.planned.server => arguments.clone(),
+            None => {
+                let reason = format!("the server {} does not list {tool} any more", server.name);
+                self.told = Some(Told::trouble(reason));
+                return;
+            }
         };
+        let params = format!("\"name\":{wire_name},\"arguments\":{arguments}{more}");
         self.planned.server = index;
         self.id = server.call(&params, &self.use_id);
         if host.lies.tell(Fault::CallTwice) {

@@ -1,5 +1,7 @@
 //! The permission rules, and the order in which they are read: deny, ask, allow, default.
 
+use crate::fault::{Fault, Lies};
+
 /// What the rules say about one tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Decision {
@@ -28,8 +30,12 @@ impl Pattern {
     }
 
     /// Whether the rule speaks of this tool, by configured server key and registered name.
-    pub(crate) fn matches(&self, server: &str, tool: &str) -> bool {
-        let part = |pattern: &str, name: &str| pattern == "*" || pattern == name;
+    pub(crate) fn matches(&self, server: &str, tool: &str, lies: Lies) -> bool {
+        let part = |pattern: &str, name: &str| {
+            pattern == "*"
+                || pattern == name
+                || (lies.tell(Fault::MatchByPrefix) && name.starts_with(pattern))
+        };
         part(&self.server, server) && part(&self.tool, tool)
     }
 }
@@ -45,10 +51,15 @@ pub(crate) struct Rules {
 
 impl Rules {
     /// What the rules say about a tool. The most careful rule wins, so a narrow allow never opens what a wide deny has closed.
-    pub(crate) fn decide(&self, server: &str, tool: &str) -> Decision {
-        let any =
-            |patterns: &[Pattern]| patterns.iter().any(|pattern| pattern.matches(server, tool));
-        if any(&self.deny) {
+    pub(crate) fn decide(&self, server: &str, tool: &str, lies: Lies) -> Decision {
+        let any = |patterns: &[Pattern]| {
+            patterns
+                .iter()
+                .any(|pattern| pattern.matches(server, tool, lies))
+        };
+        if lies.tell(Fault::AllowBeatsDeny) && any(&self.allow) {
+            Decision::Allow
+        } else if any(&self.deny) && !lies.tell(Fault::IgnoreDeny) {
             Decision::Deny
         } else if any(&self.ask) {
             Decision::Ask
@@ -82,7 +93,11 @@ mod tests {
     #[track_caller]
     fn check(rules: &Rules, tool: &str, expected: Decision) {
         let (server, tool) = tool.split_once('/').unwrap();
-        assert_eq!(rules.decide(server, tool), expected, "{server}/{tool}");
+        assert_eq!(
+            rules.decide(server, tool, Lies::default()),
+            expected,
+            "{server}/{tool}"
+        );
     }
 
     #[test]

@@ -45,10 +45,19 @@ pub(crate) fn client_info() -> String {
 }
 
 /// The parameters of `initialize`. The host declares no capability, because it has none that a server could use.
-pub(crate) fn initialize_params() -> String {
-    let latest = REVISIONS[REVISIONS.len() - 1];
+pub(crate) fn initialize_params(lies: Lies) -> String {
+    let latest = if lies.tell(Fault::AskForOldest) {
+        REVISIONS[0]
+    } else {
+        REVISIONS[REVISIONS.len() - 1]
+    };
+    let capabilities = if lies.tell(Fault::DeclareTooMuch) {
+        "{\"roots\":{},\"sampling\":{}}"
+    } else {
+        "{}"
+    };
     format!(
-        "{{\"protocolVersion\":\"{latest}\",\"capabilities\":{{}},\"clientInfo\":{}}}",
+        "{{\"protocolVersion\":\"{latest}\",\"capabilities\":{capabilities},\"clientInfo\":{}}}",
         client_info()
     )
 }

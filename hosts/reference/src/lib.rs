@@ -3,16 +3,43 @@
 //! It is the host that hopcheck checks itself with: without a fault it must pass everything that applies to it, and with a fault exactly the checks
 //! that the fault is about must fail. It shares no code with hopcheck, so that a misunderstanding cannot be on both sides.
 //!
-//! A run is one loop: [`host`] connects the [`server`]s, offers their tools under published names ([`directory`]), asks the [`model`], takes tool
-//! uses through the gates ([`schema`], [`gate`], [`console`]), makes the calls ([`flight`]) and tells the results ([`told`]). All waiting is in
-//! [`reactor`], all lies are in [`fault`].
+//! A run is one loop: `host` connects the `server`s, offers their tools under published names (`directory`), asks the `model` (`dialogue`), takes
+//! tool uses through the gates (`door`, `schema`, `gate`, `console`), makes the calls (`flight`) and tells the results (`told`). All waiting is in
+//! `reactor`; every lie is named in [`fault`].
+//!
+//! # Command line
+//!
+//! ```text
+//! --config FILE [--fault NAME] --prompt TEXT     one prompt, nobody to ask, one line of JSON with the result
+//! --config FILE [--fault NAME] --control         prompts, questions and answers as lines of JSON on the standard streams
+//! --version
+//! ```
+//!
+//! # Config file
+//!
+//! ```json
+//! {
+//!   "model": {"api": "anthropic-messages", "base_url": "http://127.0.0.1:8080", "key": "k"},
+//!   "servers": {"orders": {"command": "/bin/orders", "args": [], "env": {}, "cwd": "/tmp"}},
+//!   "permissions": {"deny": ["orders/refund"], "ask": [], "allow": ["orders/*"], "default": "ask"},
+//!   "limits": {"start_ms": 10000, "call_ms": 60000},
+//!   "schema_gate": true,
+//!   "protocol": "auto"
+//! }
+//! ```
+//!
+//! A rule is `SERVER/TOOL`, split at the first slash, or `{"server": …, "tool": …}`; `*` stands for all names. Tools under a deny rule are not shown to
+//! the model. The schema gate knows the dialects of JSON Schema from draft 4 to 2020-12, and takes 2020-12 where a schema names none.
 
 mod arguments;
 mod bend;
+mod bounds;
 mod cli;
 mod config;
 mod console;
+mod dialogue;
 mod directory;
+mod door;
 mod error;
 pub mod fault;
 mod flight;

@@ -21,6 +21,8 @@ pub(crate) struct Listing {
     pub(crate) until: Instant,
     /// What the pages so far have listed, each name once.
     pub(crate) tools: Vec<Tool>,
+    /// How many entries no model could use.
+    pub(crate) left_out: usize,
     names: HashSet<String>,
     /// The cursors that were followed, as JSON text.
     followed: HashSet<String>,
@@ -49,6 +51,7 @@ impl Listing {
             id,
             until,
             tools: Vec::new(),
+            left_out: 0,
             names: HashSet::new(),
             followed: HashSet::new(),
             fresh_for: None,
@@ -73,8 +76,20 @@ impl Listing {
         let Some(entries) = page.get("tools").and_then(json::elements) else {
             return After::Invalid;
         };
-        for tool in entries.into_iter().filter_map(Tool::parse) {
-            if self.names.insert(tool.name.clone()) {
+        for entry in entries {
+            let Some(tool) = Tool::parse(entry, self.lies) else {
+                if self.lies.tell(Fault::SpoiledByOneEntry) {
+                    return After::Invalid;
+                }
+                self.left_out += 1;
+                continue;
+            };
+            let name = if self.lies.tell(Fault::IgnoreCase) {
+                tool.name.to_lowercase()
+            } else {
+                tool.name.clone()
+            };
+            if self.names.insert(name) {
                 self.tools.push(tool);
             }
         }
@@ -92,6 +107,7 @@ impl Listing {
         };
         // A cursor that comes back would lead round in a circle. An empty one is as good as any other.
         if self.lies.tell(Fault::StopAtFirstPage)
+            || (self.lies.tell(Fault::StopAtEmptyCursor) && cursor.get() == "\"\"")
             || self.followed.len() >= MOST_PAGES
             || !self.followed.insert(cursor.get().to_owned())
         {

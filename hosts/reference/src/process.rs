@@ -172,7 +172,7 @@ fn exit_of(child: &Child) -> io::Result<OwnedFd> {
         .ok()
         .and_then(Pid::from_raw)
         .ok_or(io::ErrorKind::NotFound)?;
-    let (reader, writer) = rustix::pipe::pipe()?;
+    let (reader, writer) = io::pipe()?;
     std::thread::spawn(move || {
         // Only watched, not waited for: the id stays the child's own until `stop` takes it.
         while let Err(Errno::INTR) = waitid(
@@ -181,7 +181,7 @@ fn exit_of(child: &Child) -> io::Result<OwnedFd> {
         ) {}
         drop(writer);
     });
-    Ok(reader)
+    Ok(reader.into())
 }
 
 /// Starts a process that nobody will end, with nothing that ties it to the host.
@@ -196,6 +196,16 @@ pub(crate) fn leave_daemon() {
         .process_group(0);
     // That it stays is the lie; a machine without `sleep` simply does not show it.
     let _left_alone = command.spawn();
+}
+
+/// A descriptor that becomes readable when somebody asks the host to end.
+pub(crate) fn signals() -> io::Result<OwnedFd> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    let (reader, writer) = io::pipe()?;
+    for signal in [SIGHUP, SIGINT, SIGTERM] {
+        signal_hook::low_level::pipe::register(signal, OwnedFd::from(writer.try_clone()?))?;
+    }
+    Ok(reader.into())
 }
 
 /// A borrowed view of the standard input, owned by the reactor.

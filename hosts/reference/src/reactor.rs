@@ -23,6 +23,8 @@ pub(crate) enum Token {
     Model,
     /// The standard input of the host, when it is a control channel.
     Control,
+    /// A signal that asks the host to end.
+    Signal,
 }
 
 /// What happened.
@@ -199,9 +201,9 @@ mod tests {
     use super::*;
     use std::io::Write;
 
-    fn pipe() -> (OwnedFd, std::fs::File) {
-        let (reader, writer) = rustix::pipe::pipe().unwrap();
-        (reader, writer.into())
+    fn pipe() -> (OwnedFd, std::io::PipeWriter) {
+        let (reader, writer) = std::io::pipe().unwrap();
+        (reader.into(), writer)
     }
 
     fn soon() -> Option<Instant> {

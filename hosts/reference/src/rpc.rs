@@ -43,6 +43,10 @@ impl RpcError {
 
 /// The messages in one line of a server: none when it is not JSON-RPC, several when it is a batch.
 pub(crate) fn parse(line: &[u8]) -> Vec<Incoming<'_>> {
+    // Most noise is told from a message by its first character.
+    if !matches!(line.trim_ascii_start().first(), Some(b'{' | b'[')) {
+        return Vec::new();
+    }
     let Ok(text) = std::str::from_utf8(line) else {
         return Vec::new();
     };

@@ -6,6 +6,7 @@ use jsonschema::Validator;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::bounds;
 use crate::json::{self, Members};
 use crate::plain;
 
@@ -35,6 +36,14 @@ impl InputSchema {
             return None;
         }
         Some(schema)
+    }
+
+    /// A schema that says nothing, for the lie that offers tools without one.
+    pub(crate) fn anything() -> Self {
+        Self {
+            text: "{\"type\":\"object\"}".to_owned(),
+            validator: OnceCell::new(),
+        }
     }
 
     /// The text as the server sent it.
@@ -87,9 +96,16 @@ impl InputSchema {
 
     fn validator(&self) -> Option<&Validator> {
         let build = || {
-            jsonschema::options()
+            let schema = self.value()?;
+            if !bounds::are_kept(&schema) {
+                crate::note("a schema is too costly to judge by");
+                return None;
+            }
+            let built = jsonschema::options()
                 .should_validate_formats(false)
-                .build(&self.value()?)
+                .build(&schema);
+            built
+                .map_err(|error| crate::note(&format!("a schema cannot be compiled: {error}")))
                 .ok()
         };
         self.validator.get_or_init(build).as_ref()

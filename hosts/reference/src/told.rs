@@ -70,6 +70,14 @@ pub(crate) fn read(result: &RawValue, lies: Lies) -> CallResult {
     };
     match modern::result_type(&members) {
         ResultType::Complete => {}
+        ResultType::Unknown(_) if lies.tell(Fault::BelieveUnknownType) => {}
+        ResultType::InputRequired if lies.tell(Fault::TellInterimResult) => {
+            let text = vec![Part::Text(result.get().to_owned())];
+            return CallResult::Final(Told {
+                parts: text,
+                is_error: false,
+            });
+        }
         ResultType::InputRequired => {
             return CallResult::InputRequired {
                 state: members

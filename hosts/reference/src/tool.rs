@@ -2,6 +2,8 @@
 
 use serde_json::value::RawValue;
 
+use crate::bend;
+use crate::fault::{Fault, Lies};
 use crate::json::{self, Members};
 use crate::schema::InputSchema;
 
@@ -18,18 +20,27 @@ pub(crate) struct Tool {
 
 impl Tool {
     /// Reads an entry. An entry that no model can use is left out, and the others live.
-    pub(crate) fn parse(raw: &RawValue) -> Option<Self> {
+    pub(crate) fn parse(raw: &RawValue, lies: Lies) -> Option<Self> {
         let entry = Members::of(raw)?;
         let name_json = entry.get("name")?;
         let name = json::string(name_json).filter(|name| !name.is_empty())?;
         let description_json = entry
             .get("description")
             .filter(|text| text.get().starts_with('"'));
+        let schema = entry.get("inputSchema");
+        if let Some(schema) = schema.filter(|_| lies.tell(Fault::FetchReferences)) {
+            bend::fetch_references(schema);
+        }
+        let input = match schema.and_then(InputSchema::usable) {
+            Some(input) => input,
+            None if lies.tell(Fault::OfferWithoutSchema) => InputSchema::anything(),
+            None => return None,
+        };
         Some(Self {
             name,
             name_json: name_json.get().to_owned(),
             description_json: description_json.map(|text| text.get().to_owned()),
-            input: InputSchema::usable(entry.get("inputSchema")?)?,
+            input,
         })
     }
 }
@@ -41,7 +52,7 @@ mod tests {
     #[test]
     fn texts_are_kept_as_they_were_sent() {
         let raw = r#"{"name":"l\u00f6schen","title":"T","description":"a\/b","inputSchema":{ "type":"object", "x-n": 1.0 }}"#;
-        let tool = Tool::parse(serde_json::from_str(raw).unwrap()).unwrap();
+        let tool = Tool::parse(serde_json::from_str(raw).unwrap(), Lies::default()).unwrap();
         assert_eq!(tool.name, "löschen");
         assert_eq!(tool.name_json, r#""l\u00f6schen""#);
         assert_eq!(tool.description_json.as_deref(), Some(r#""a\/b""#));
@@ -59,7 +70,7 @@ mod tests {
             r#"{"name":"","inputSchema":{"type":"object"}}"#,
         ] {
             assert!(
-                Tool::parse(serde_json::from_str(raw).unwrap()).is_none(),
+                Tool::parse(serde_json::from_str(raw).unwrap(), Lies::default()).is_none(),
                 "{raw}"
             );
         }

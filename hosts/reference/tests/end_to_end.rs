@@ -23,6 +23,7 @@ fn main() -> ExitCode {
             a_slow_call_is_given_up_and_cancelled();
             a_changed_list_is_offered_before_the_next_reply();
             a_sick_server_hides_nobody();
+            a_second_round_repeats_the_call_with_its_state();
             the_user_is_asked();
             several_prompts_are_one_conversation();
             a_refusing_endpoint_ends_the_run();
@@ -258,7 +259,7 @@ fn a_sick_server_hides_nobody() {
         .server("old", "1999-01-01");
     let run = stage
         .allow("*/*")
-        .limits(200, 1000)
+        .limits(600, 1000)
         .run(vec![vec![say("done")]]);
     run.ends_well("done");
     assert!(run.tools(0).contains("mcp__orders__echo"));
@@ -271,6 +272,30 @@ fn a_sick_server_hides_nobody() {
         run.methods("mute"),
         ["server/discover", "initialize"],
         "silence on the probe leads to the handshake"
+    );
+}
+
+fn a_second_round_repeats_the_call_with_its_state() {
+    let run = Stage::new(Api::Anthropic)
+        .server("orders", "modern")
+        .allow("*/*")
+        .run(vec![
+            vec![call("t1", "mcp__orders__twice", r#"{"a":1.0}"#)],
+            vec![say("done")],
+        ]);
+    run.ends_well("done");
+    let lines = run.lines("orders", "tools/call");
+    assert_eq!(lines.len(), 2);
+    assert!(
+        lines[1].contains(
+            r#""arguments":{"a":1.0},"requestState":"ä=","_meta":{"io.modelcontextprotocol/"#
+        ),
+        "{}",
+        lines[1]
+    );
+    assert!(
+        !run.requests[1].contains("ä="),
+        "what is between host and server is not told"
     );
 }
 

@@ -49,9 +49,8 @@ fn words(names: &Names<'_>, rule: &Rule, world: &World) -> Result<Vec<String>, D
 
 /// Two tools that publish the same name cannot have different rules.
 fn unambiguous(names: &Names<'_>, rules: &[Rule], world: &World) -> Result<(), DialectError> {
-    let all: Vec<(String, ToolRef)> = tools(world)
-        .map(|tool| Ok((names.flat(&tool)?, tool)))
-        .collect::<Result<_, DialectError>>()?;
+    let all: Vec<(String, ToolRef)> =
+        tools(world).map(|tool| Ok((names.flat(&tool)?, tool))).collect::<Result<_, DialectError>>()?;
     for (at, (name, tool)) in all.iter().enumerate() {
         for (_, other) in all[..at].iter().filter(|(earlier, _)| earlier == name) {
             if decision(rules, tool) != decision(rules, other) {

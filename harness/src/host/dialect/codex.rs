@@ -11,7 +11,9 @@ use crate::scenario::ast::{DenyBy, Feature, ToolRef};
 
 pub(super) fn render(rules: &[Rule], world: &World, by: Option<DenyBy>) -> Result<Rendering, DialectError> {
     if by == Some(DenyBy::Permission) {
-        return Err(DialectError::Inexpressible("the host takes tools away by a filter, and has no deny rule".to_owned()));
+        return Err(DialectError::Inexpressible(
+            "the host takes tools away by a filter, and has no deny rule".to_owned(),
+        ));
     }
     let mut needs = Vec::new();
     let mut servers = Json::empty();

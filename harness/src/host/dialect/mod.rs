@@ -74,7 +74,9 @@ pub fn render(
 /// A host without gates: allowing is what it does anyway.
 fn none(rules: &[Rule]) -> Result<Rendering, DialectError> {
     match rules.iter().find(|rule| rule.action != Action::Allow) {
-        Some(rule) => Err(DialectError::Inexpressible(format!("the host has no rules, so none for {}", rule.pattern))),
+        Some(rule) => {
+            Err(DialectError::Inexpressible(format!("the host has no rules, so none for {}", rule.pattern)))
+        }
         None => Ok(Rendering { rules: Json::empty(), needs: Vec::new() }),
     }
 }
@@ -94,9 +96,9 @@ fn plain_needs(rules: &[Rule]) -> Vec<Feature> {
 
 /// Every tool of the world.
 fn tools(world: &World) -> impl Iterator<Item = ToolRef> + '_ {
-    world
-        .iter()
-        .flat_map(|(server, tools)| tools.iter().map(|tool| ToolRef { server: server.clone(), tool: tool.clone() }))
+    world.iter().flat_map(|(server, tools)| {
+        tools.iter().map(|tool| ToolRef { server: server.clone(), tool: tool.clone() })
+    })
 }
 
 /// What the rules decide for a tool; `None` leaves it to the host's default.

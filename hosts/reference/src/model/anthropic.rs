@@ -1,5 +1,6 @@
 //! The Messages API: tools in one flat list, and an error flag on results.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
@@ -7,7 +8,7 @@ use serde_json::value::RawValue;
 use crate::fault::{Fault, Lies};
 use crate::json::{self, Members, quote};
 use crate::model::sse::SseEvent;
-use crate::model::{Api, Offered, Reply, Surface, ToolUse, entry, error_message, push};
+use crate::model::{Api, Offered, Reply, Surface, ToolUse, entry, error_message, push, reshaped};
 use crate::told::{Part, Told};
 
 /// A conversation over the Messages API.
@@ -64,12 +65,19 @@ impl Api for Messages {
     fn offer(&self, tools: &[Offered<'_>]) -> String {
         let entries: Vec<_> = tools
             .iter()
-            .map(|offered| format!("{{{}}}", entry(offered, "input_schema")))
+            .map(|offered| {
+                format!(
+                    "{{{}}}",
+                    entry(offered, "input_schema", &schema(offered.tool.input.text()))
+                )
+            })
             .collect();
         format!("[{}]", entries.join(","))
     }
 
     fn say(&mut self, prompt: &str) {
+        // A reply that was interrupted leaves nothing behind.
+        self.blocks.clear();
         push(
             &mut self.messages,
             &format!(
@@ -206,6 +214,13 @@ impl Api for Messages {
     }
 }
 
+/// The API refuses a request with a tool whose schema has a combinator at its root. The rest of the schema still tells the model enough, and the
+/// gate keeps the whole one.
+fn schema(text: &str) -> Cow<'_, str> {
+    let keep = |key: &str| !matches!(key, "oneOf" | "anyOf" | "allOf");
+    reshaped(text, keep, None).map_or(Cow::Borrowed(text), Cow::Owned)
+}
+
 fn part_json(part: &Part) -> String {
     match part {
         Part::Text(text) => format!("{{\"type\":\"text\",\"text\":{}}}", quote(text)),
@@ -297,6 +312,16 @@ mod tests {
         assert_eq!(
             api.messages,
             r#"{"role":"user","content":[{"type":"text","text":"go"}]},{"role":"assistant","content":[{"type":"text","text":"Looking"},{"type":"tool_use","id":"t1","name":"n","input":{"n": 9007199254740993}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":[{"type":"text","text":"no"}],"is_error":true}]}"#
+        );
+    }
+
+    #[test]
+    fn only_what_the_api_refuses_is_left_out_of_a_schema() {
+        let plain = r#"{ "type":"object", "properties":{"a":{"anyOf":[{},{}]}} }"#;
+        assert_eq!(schema(plain), plain);
+        assert_eq!(
+            schema(r#"{"type":"object","anyOf":[{"required":["a"]}],"x":1.0}"#),
+            r#"{"type":"object","x":1.0}"#
         );
     }
 

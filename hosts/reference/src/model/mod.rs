@@ -78,14 +78,30 @@ pub(crate) fn api(kind: ApiKind, lies: Lies) -> Box<dyn Api> {
     }
 }
 
-/// A tool entry: its members as JSON text, with the published name and the schema under the key that the API wants.
-fn entry(offered: &Offered<'_>, schema_key: &str) -> String {
+/// A tool entry: its members as JSON text, with the published name and the schema under the key and in the form that the API wants.
+fn entry(offered: &Offered<'_>, schema_key: &str, schema: &str) -> String {
     let description = offered.tool.description_json.as_deref().unwrap_or("\"\"");
     format!(
         "\"name\":{},\"description\":{description},\"{schema_key}\":{}",
         json::quote(offered.name),
-        offered.tool.input.text()
+        schema
     )
+}
+
+/// An object with some members kept and some JSON text added, or nothing when that changes nothing.
+fn reshaped(object: &str, keep: impl Fn(&str) -> bool, more: Option<&str>) -> Option<String> {
+    let members = Members::parse(object).ok()?;
+    if more.is_none() && members.0.iter().all(|(key, _)| keep(key)) {
+        return None;
+    }
+    let mut text = String::new();
+    for (key, value) in members.0.iter().filter(|(key, _)| keep(key)) {
+        push(&mut text, &format!("{}:{}", json::quote(key), value.get()));
+    }
+    if let Some(more) = more {
+        push(&mut text, more);
+    }
+    Some(format!("{{{text}}}"))
 }
 
 /// The message of an error event, for either API.

@@ -1,17 +1,21 @@
 //! The Responses API: tools in namespaces, and results without an error flag.
 
+use std::borrow::Cow;
+
 use serde_json::value::RawValue;
 
 use crate::fault::{Fault, Lies};
 use crate::json::{self, Members, quote};
 use crate::model::sse::SseEvent;
-use crate::model::{Api, Offered, Reply, Surface, ToolUse, entry, error_message, push};
+use crate::model::{Api, Offered, Reply, Surface, ToolUse, entry, error_message, push, reshaped};
 use crate::told::{Part, Told};
 
 /// A conversation over the Responses API.
 pub(crate) struct Responses {
     /// The items so far, as JSON text without brackets.
     items: String,
+    /// The items of the reply that is coming in.
+    incoming: String,
     reply: Reply,
     completed: bool,
     lies: Lies,
@@ -22,6 +26,7 @@ impl Responses {
     pub(crate) fn new(lies: Lies) -> Self {
         Self {
             items: String::new(),
+            incoming: String::new(),
             reply: Reply::default(),
             completed: false,
             lies,
@@ -54,7 +59,7 @@ impl Responses {
             }
             _ => {}
         }
-        push(&mut self.items, raw.get());
+        push(&mut self.incoming, raw.get());
         Ok(())
     }
 }
@@ -81,7 +86,7 @@ impl Api for Responses {
                     &mut entries,
                     &format!(
                         "{{\"type\":\"function\",{},\"strict\":false}}",
-                        entry(offered, "parameters")
+                        entry(offered, "parameters", &schema(offered.tool.input.text()))
                     ),
                 );
             }
@@ -98,6 +103,9 @@ impl Api for Responses {
     }
 
     fn say(&mut self, prompt: &str) {
+        // A reply that was interrupted leaves nothing behind.
+        self.incoming.clear();
+        self.reply = Reply::default();
         let content = format!("[{{\"type\":\"input_text\",\"text\":{}}}]", quote(prompt));
         push(
             &mut self.items,
@@ -134,6 +142,10 @@ impl Api for Responses {
         if !std::mem::take(&mut self.completed) {
             return Err("the reply ended without response.completed".to_owned());
         }
+        let incoming = std::mem::take(&mut self.incoming);
+        if !incoming.is_empty() {
+            push(&mut self.items, &incoming);
+        }
         Ok(std::mem::take(&mut self.reply))
     }
 
@@ -149,6 +161,13 @@ impl Api for Responses {
             );
         }
     }
+}
+
+/// The API refuses an object schema without `properties`, which is how a tool without parameters may look.
+fn schema(text: &str) -> Cow<'_, str> {
+    let complete = Members::parse(text).is_ok_and(|schema| schema.get("properties").is_some());
+    let more = (!complete).then_some("\"properties\":{}");
+    reshaped(text, |_| true, more).map_or(Cow::Borrowed(text), Cow::Owned)
 }
 
 fn output_json(told: &Told, lies: Lies) -> String {
@@ -263,6 +282,16 @@ mod tests {
         assert_eq!(
             output_json(&told, Lies::default()),
             r#"[{"type":"input_text","text":"a"},{"type":"input_image","image_url":"data:image/png;base64,AA=="}]"#
+        );
+    }
+
+    #[test]
+    fn a_schema_without_properties_gets_none() {
+        let complete = r#"{ "type":"object", "properties":{} }"#;
+        assert_eq!(schema(complete), complete);
+        assert_eq!(
+            schema(r#"{"type":"object"}"#),
+            r#"{"type":"object","properties":{}}"#
         );
     }
 

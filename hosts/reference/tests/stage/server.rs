@@ -84,7 +84,7 @@ impl Server {
             let text = json!({"type": "object", "properties": {"text": {"type": "string"}}});
             return json!({"tools": [{"name": "echo", "description": "Echoes.", "inputSchema": text}, {"name": "no_schema"}, tool("any")], "nextCursor": ""});
         }
-        let mut tools: Vec<_> = ["fail", "crash", "slow", "grow"].map(tool).into();
+        let mut tools: Vec<_> = ["fail", "crash", "slow", "grow", "twice"].map(tool).into();
         if self.grown {
             tools.push(tool("grown"));
         }
@@ -98,6 +98,9 @@ impl Server {
                     json!({"content": [{"type": "text", "text": "it went wrong"}], "isError": true}),
                 );
             }
+            "twice" if !line.contains("\"requestState\":\"ä=\"") => {
+                return Some(json!({"resultType": "input_required", "requestState": "ä="}));
+            }
             "crash" => std::process::exit(3),
             "slow" => return None,
             "grow" => {
@@ -109,10 +112,12 @@ impl Server {
                 "grown".to_owned()
             }
             _ => {
-                let arguments = line
-                    .split("\"arguments\":")
-                    .nth(1)
-                    .and_then(|rest| rest.split(",\"_meta\"").next());
+                let arguments = line.split("\"arguments\":").nth(1).and_then(|rest| {
+                    rest.split(",\"_meta\"")
+                        .next()?
+                        .split(",\"requestState\"")
+                        .next()
+                });
                 format!("{tool} {}", arguments.unwrap_or_default())
             }
         };

@@ -2,18 +2,23 @@
 //!
 //! A server is driven by events and never waits. Trouble stays inside: a server that fails takes nothing away from the others.
 
+mod incoming;
+mod listing;
+mod opening;
+
 use std::time::{Duration, Instant};
 
 use serde_json::value::RawValue;
 
 use crate::config::{Limits, Protocol, ServerConfig};
 use crate::fault::{Fault, Lies};
-use crate::legacy::{self, Offers};
-use crate::list::{After, Listing};
-use crate::modern::{self, Probe};
+use crate::legacy::Offers;
+use crate::list::Listing;
+use crate::modern;
 use crate::process::{self, Process};
 use crate::reactor::{Framing, Reactor, Token};
-use crate::rpc::{self, Incoming, METHOD_NOT_FOUND, RpcError};
+use crate::rpc::{self, RpcError};
+use crate::server::listing::Walk;
 use crate::tool::Tool;
 
 /// The longest wait for the answer to a probe. A legacy server may stay silent, and the handshake must still fit into the time to start.
@@ -74,7 +79,6 @@ pub(crate) struct Server {
     process: Option<Process>,
     state: State,
     era: Era,
-    opening: Opening,
     offers: Offers,
     /// Ids go on over restarts, so each is used once in the whole run.
     next_id: u64,
@@ -117,7 +121,6 @@ impl Server {
             process: None,
             state: State::Idle,
             era: Era::Unknown,
-            opening: Opening::Probe,
             offers: Offers {
                 tools: false,
                 list_changed: false,
@@ -215,7 +218,13 @@ impl Server {
             // Silence on the probe means a legacy server.
             State::Probing { .. } if self.protocol == Protocol::Auto => self.initialize(),
             State::Probing { .. } => self.fail("did not answer server/discover in time"),
-            State::Initializing { .. } => self.fail("did not answer initialize in time"),
+            State::Initializing { id } => {
+                // The handshake is the one request that must not be cancelled.
+                if self.lies.tell(Fault::CancelInitialize) {
+                    self.cancel(id, "the handshake took too long");
+                }
+                self.fail("did not answer initialize in time");
+            }
             State::Idle | State::Ready | State::Failed(_) => {
                 if let Some(listing) = &self.listing {
                     self.cancel(listing.id, "the list took too long");
@@ -223,23 +232,6 @@ impl Server {
                 }
             }
         }
-    }
-
-    /// Takes in one line. What comes back are answers to calls.
-    pub(crate) fn on_line(&mut self, line: &[u8]) -> Vec<Answer> {
-        let mut answers = Vec::new();
-        for message in rpc::parse(line) {
-            match message {
-                Incoming::Response {
-                    id: Some(id),
-                    outcome,
-                } => answers.extend(self.on_response(id, outcome)),
-                Incoming::Response { id: None, .. } => {}
-                Incoming::Request { id, method } => self.on_request(id, &method),
-                Incoming::Notification { method, params } => self.on_notification(&method, params),
-            }
-        }
-        answers
     }
 
     /// The server has closed its output.
@@ -303,7 +295,6 @@ impl Server {
     }
 
     fn start_with(&mut self, reactor: &mut Reactor, opening: Opening) {
-        self.opening = opening;
         self.era = Era::Unknown;
         self.start_by = Instant::now() + self.limits.start;
         if self.spawn(reactor) {
@@ -388,265 +379,17 @@ impl Server {
         };
         match written {
             Ok(()) => true,
+            // A server that leaves before it has heard anything may still want a handshake; the end of its output decides.
+            Err(_)
+                if matches!(self.state, State::Probing { .. })
+                    && self.protocol == Protocol::Auto =>
+            {
+                false
+            }
             Err(error) => {
                 self.fail(&format!("does not read its input: {error}"));
                 false
             }
         }
     }
-
-    fn probe(&mut self, attempt: u8) {
-        self.era = Era::Modern;
-        let params = self.params("", "");
-        self.era = Era::Unknown;
-        let id = self.take_id();
-        self.state = State::Probing { id, attempt };
-        self.until = match self.protocol {
-            Protocol::Auto => Instant::now() + (self.limits.start / 2).min(LONGEST_PROBE),
-            Protocol::Legacy | Protocol::Modern => self.start_by,
-        };
-        self.send(
-            &rpc::request(id, "server/discover", params.as_deref()),
-            self.start_by,
-        );
-    }
-
-    fn initialize(&mut self) {
-        self.era = Era::Legacy;
-        let id = self.take_id();
-        self.state = State::Initializing { id };
-        self.until = self.start_by;
-        self.send(
-            &rpc::request(id, "initialize", Some(&legacy::initialize_params())),
-            self.start_by,
-        );
-        if self.lies.tell(Fault::ListBeforeHandshake) {
-            let id = self.take_id();
-            self.send(&rpc::request(id, "tools/list", None), self.start_by);
-        }
-    }
-
-    fn open(&mut self, offers: Offers) {
-        self.offers = offers;
-        self.state = State::Ready;
-        if self.era == Era::Modern && offers.tools && offers.list_changed {
-            // Before the list, so that no change can fall between the two.
-            let id = self.take_id();
-            self.subscription = Some(id);
-            let params = self.params("\"notifications\":{\"toolsListChanged\":true}", "");
-            self.send(
-                &rpc::request(id, "subscriptions/listen", params.as_deref()),
-                self.start_by,
-            );
-        }
-        if offers.tools || self.lies.tell(Fault::ListWithoutCapability) {
-            self.list();
-        } else {
-            self.tools = Vec::new();
-            self.list_version += 1;
-            self.listed = true;
-        }
-    }
-
-    fn list(&mut self) {
-        let id = self.take_id();
-        let until = if self.listed {
-            Instant::now() + self.limits.start
-        } else {
-            self.start_by
-        };
-        self.listing = Some(Listing::new(id, until, self.lies));
-        self.send_list(id, None, until);
-    }
-
-    fn send_list(&mut self, id: u64, cursor: Option<&str>, deadline: Instant) {
-        let members = cursor
-            .map(|cursor| format!("\"cursor\":{cursor}"))
-            .unwrap_or_default();
-        let params = self.params(&members, "");
-        self.send(&rpc::request(id, "tools/list", params.as_deref()), deadline);
-    }
-
-    fn on_response(&mut self, id: u64, outcome: Result<&RawValue, RpcError>) -> Option<Answer> {
-        match self.state {
-            State::Probing { id: probe, attempt } if probe == id => self.on_probe(outcome, attempt),
-            State::Initializing { id: handshake } if handshake == id => self.on_handshake(outcome),
-            State::Failed(_) => {}
-            _ if self.subscription == Some(id) => self.subscription = None,
-            _ if self
-                .listing
-                .as_ref()
-                .is_some_and(|listing| listing.id == id) =>
-            {
-                self.on_page(outcome)
-            }
-            _ => {
-                return Some(Answer {
-                    id,
-                    outcome: outcome.map(RawValue::to_owned),
-                });
-            }
-        }
-        None
-    }
-
-    fn on_probe(&mut self, outcome: Result<&RawValue, RpcError>, attempt: u8) {
-        let method_unknown = outcome
-            .as_ref()
-            .err()
-            .is_some_and(|error| error.number() == Some(METHOD_NOT_FOUND));
-        match modern::read_probe(outcome) {
-            Probe::Modern(offers) => {
-                self.era = Era::Modern;
-                self.open(offers);
-            }
-            Probe::AskAgain | Probe::Refused(_)
-                if self.lies.tell(Fault::HandshakeAfterModernError) =>
-            {
-                self.initialize()
-            }
-            Probe::AskAgain if attempt < 2 => self.probe(attempt + 1),
-            Probe::AskAgain => self.fail("refuses the protocol version that it names"),
-            Probe::Refused(reason) => self.fail(&reason),
-            Probe::Legacy if self.protocol == Protocol::Modern => {
-                self.fail("is a legacy server, and the config allows only modern ones")
-            }
-            Probe::Legacy if self.lies.tell(Fault::FallBackOnOneCode) && !method_unknown => {
-                self.fail("refused server/discover")
-            }
-            Probe::Legacy => self.initialize(),
-        }
-    }
-
-    fn on_handshake(&mut self, outcome: Result<&RawValue, RpcError>) {
-        match legacy::read_initialize(outcome, self.lies) {
-            Ok(offers) => {
-                if !self.lies.tell(Fault::SkipInitialized) {
-                    self.send(
-                        &rpc::notification("notifications/initialized", None),
-                        self.start_by,
-                    );
-                }
-                self.open(offers);
-            }
-            Err(reason) => self.fail(&reason),
-        }
-    }
-
-    fn on_page(&mut self, outcome: Result<&RawValue, RpcError>) {
-        let Some(listing) = &mut self.listing else {
-            return;
-        };
-        let after = outcome.map_or(After::Invalid, |page| listing.take(page));
-        match after {
-            After::Complete => self.finish_list(Walk::Complete),
-            After::Follow(cursor) => {
-                let until = listing.until;
-                let id = self.take_id();
-                if let Some(listing) = &mut self.listing {
-                    listing.id = id;
-                }
-                self.send_list(id, Some(&cursor), until);
-            }
-            // A cursor can grow old while the list is walked; the beginning cannot.
-            After::Invalid if listing.has_followed() && !listing.second_try => {
-                let until = listing.until;
-                self.list();
-                if let Some(listing) = &mut self.listing {
-                    listing.second_try = true;
-                    listing.until = until;
-                }
-            }
-            After::Invalid => self.finish_list(Walk::Broken),
-        }
-    }
-
-    fn finish_list(&mut self, walk: Walk) {
-        let Some(listing) = self.listing.take() else {
-            return;
-        };
-        // Half of a new list is better than nothing, but not better than the whole of the one before.
-        if walk == Walk::Complete || !self.listed {
-            self.tools = listing.tools;
-            self.list_version += 1;
-        }
-        if walk == Walk::Broken {
-            crate::note(&format!(
-                "server {}: the tool list could not be read to its end",
-                self.name
-            ));
-        }
-        self.listed = true;
-        let fresh_for = if self.era == Era::Modern {
-            listing.fresh_for
-        } else {
-            None
-        };
-        self.stale_at = fresh_for.map(|fresh_for| Instant::now() + fresh_for);
-    }
-
-    fn on_request(&mut self, id: &RawValue, method: &str) {
-        // A modern client never answers, and a modern server never asks.
-        if (self.era == Era::Modern && !self.lies.tell(Fault::AnswerModernRequests))
-            || matches!(self.state, State::Failed(_))
-        {
-            return;
-        }
-        let line = match method {
-            "ping" if self.lies.tell(Fault::IgnorePing) => return,
-            "ping" => rpc::empty_result(id.get()),
-            _ if self.lies.tell(Fault::IgnoreUnknownRequest) => return,
-            _ => rpc::refusal(id.get(), METHOD_NOT_FOUND, "Method not found"),
-        };
-        self.send(&line, Instant::now() + LONGEST_REPLY);
-    }
-
-    fn on_notification(&mut self, method: &str, params: Option<&RawValue>) {
-        match method {
-            "notifications/tools/list_changed"
-                if self.concerns_us(params) && !self.lies.tell(Fault::IgnoreListChanged) =>
-            {
-                if self.is_ready() && self.listing.is_none() && !self.followed {
-                    self.followed = true;
-                    self.list();
-                } else {
-                    self.changed = true;
-                }
-            }
-            "notifications/cancelled"
-                if self.era == Era::Modern
-                    && self.subscription.is_some()
-                    && cancelled(params) == self.subscription =>
-            {
-                self.subscription = None;
-            }
-            _ => {}
-        }
-    }
-
-    /// Whether a change of the list is one that this connection may speak of.
-    fn concerns_us(&self, params: Option<&RawValue>) -> bool {
-        match self.era {
-            Era::Unknown => false,
-            Era::Legacy => self.offers.tools,
-            Era::Modern => {
-                self.subscription.is_some() && modern::subscription_of(params) == self.subscription
-            }
-        }
-    }
-}
-
-/// How the walk over the pages ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Walk {
-    Complete,
-    Broken,
-}
-
-fn cancelled(params: Option<&RawValue>) -> Option<u64> {
-    crate::json::Members::of(params?)?
-        .get("requestId")?
-        .get()
-        .parse()
-        .ok()
 }

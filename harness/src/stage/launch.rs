@@ -1,0 +1,184 @@
+//! The supervisor, as hopcheck sees it.
+
+use std::io;
+use std::net::TcpListener;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use rustix::process::{Pid, Signal};
+
+use crate::host::render::Rendered;
+use crate::json::Json;
+use crate::wire::channel::{Channel, Wait};
+
+use super::supervisor::NETWORK;
+
+/// Which isolation holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Isolation {
+    /// Nothing but loopback.
+    Network,
+    /// None.
+    None,
+}
+
+impl Isolation {
+    /// Its word in a trace, and as an argument of `__stage`.
+    pub(super) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Network => NETWORK,
+            Self::None => "none",
+        }
+    }
+}
+
+/// What a supervisor reports.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Report {
+    /// The host ended; `code` or `signal`.
+    Exit(Json),
+    /// A process outlived the host; `pid` and `command`.
+    Survivor(Json),
+    /// All processes are gone.
+    Gone,
+    /// The supervisor is gone before its work was done.
+    Lost(String),
+}
+
+/// A running supervisor. Dropping it ends every process of its run.
+#[derive(Debug)]
+pub(super) struct Supervisor {
+    channel: Option<Channel>,
+    child: Child,
+    /// The host, while it lives.
+    host: Option<Pid>,
+}
+
+impl Supervisor {
+    /// Starts one, and gives it with the listener that it bound for the model.
+    pub(super) fn start(self_exe: &Path, isolation: Isolation) -> io::Result<(Self, TcpListener)> {
+        let (ours, theirs) = UnixStream::pair()?;
+        let child = Command::new(self_exe)
+            .args(["__stage", isolation.as_str()])
+            .env_clear()
+            .stdin(OwnedFd::from(theirs))
+            .stdout(Stdio::null())
+            // A group of its own, so that Ctrl-C in a terminal reaches hopcheck alone.
+            .process_group(0)
+            .spawn()?;
+        let mut channel = Channel::new(ours.into());
+        let answer = channel.wait_take();
+        let listener = channel.take_fd();
+        let supervisor = Self { channel: Some(channel), child, host: None };
+        match (answer?, listener) {
+            (Some(message), Some(listener)) if message.get("ready").is_some() => {
+                Ok((supervisor, TcpListener::from(listener)))
+            }
+            (Some(message), _) => Err(io::Error::other(message.str("failed").unwrap_or("no answer").to_owned())),
+            (None, _) => Err(io::Error::other("the supervisor did not start")),
+        }
+    }
+
+    /// Starts the host, and gives its process id. `sandbox` is removed if hopcheck is killed.
+    pub(super) fn launch(
+        &mut self,
+        rendered: &Rendered,
+        cwd: &Path,
+        sandbox: Option<&Path>,
+        streams: [BorrowedFd<'_>; 3],
+    ) -> io::Result<i64> {
+        let mut message = Json::object([
+            ("argv", Json::array(rendered.argv.iter())),
+            ("env", Json::object(rendered.env.iter().map(|(name, value)| (name, value)))),
+            ("cwd", cwd.to_string_lossy().as_ref().into()),
+        ]);
+        if let Some(sandbox) = sandbox {
+            message.set("remove", sandbox.to_string_lossy().as_ref());
+        }
+        let channel = self.channel.as_mut().ok_or(io::ErrorKind::NotConnected)?;
+        channel.send(&message, &streams)?;
+        let answer = channel.wait_take()?;
+        let pid = answer.as_ref().and_then(|answer| answer.get("started")).and_then(Json::as_i64);
+        self.host = pid.and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?));
+        pid.ok_or_else(|| {
+            let reason = answer.as_ref().and_then(|answer| answer.str("failed"));
+            io::Error::other(reason.unwrap_or("the supervisor is gone").to_owned())
+        })
+    }
+
+    /// Sends a signal, named like `SIGINT`, to the host.
+    pub(super) fn signal(&self, name: &str) {
+        self.tell(&Json::object([("signal", name)]));
+    }
+
+    /// Tells it that hopcheck has ended its servers: what is left gets a short grace and is killed.
+    pub(super) fn sweep(&self) {
+        self.tell(&Json::from("sweep"));
+    }
+
+    /// Tells it to kill everything now.
+    pub(super) fn kill(&self) {
+        self.tell(&Json::from("kill"));
+    }
+
+    fn tell(&self, message: &Json) {
+        if let Some(channel) = &self.channel {
+            // A supervisor that is gone is noticed when its channel is read.
+            let _ = channel.send(message, &[]);
+        }
+    }
+
+    /// Takes in messages without waiting.
+    pub(super) fn receive(&mut self) {
+        if let Some(channel) = &mut self.channel
+            && channel.receive(Wait::Never).is_err()
+        {
+            self.channel = None;
+        }
+    }
+
+    /// The next message.
+    pub(super) fn next(&mut self) -> Option<Report> {
+        let Some(channel) = &mut self.channel else { return Some(Report::Lost("its socket failed".to_owned())) };
+        match channel.take() {
+            Some(message) if message.as_str() == Some("gone") => Some(Report::Gone),
+            Some(message) => {
+                if let Some(how) = message.get("exit") {
+                    self.host = None;
+                    Some(Report::Exit(how.clone()))
+                } else if let Some(process) = message.get("survivor") {
+                    Some(Report::Survivor(process.clone()))
+                } else {
+                    Some(Report::Lost(message.str("failed").unwrap_or("an unknown message").to_owned()))
+                }
+            }
+            None if channel.ended() => Some(Report::Lost("it ended too early".to_owned())),
+            None => None,
+        }
+    }
+
+    /// The descriptor to poll.
+    pub(super) fn fd(&self) -> Option<BorrowedFd<'_>> {
+        self.channel.as_ref().map(AsFd::as_fd)
+    }
+
+    /// Ends what is within reach where the supervisor failed: itself, and the process group of the host.
+    pub(super) fn destroy(&mut self) {
+        self.channel = None;
+        if let Some(host) = self.host.take() {
+            let _ = rustix::process::kill_process_group(host, Signal::KILL);
+        }
+        let _ = self.child.kill();
+    }
+}
+
+impl Drop for Supervisor {
+    fn drop(&mut self) {
+        // The end of the channel makes it kill everything and exit.
+        self.channel = None;
+        let _ = self.child.wait();
+    }
+}
