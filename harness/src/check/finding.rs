@@ -23,6 +23,9 @@ pub enum Level {
 }
 
 impl Level {
+    /// All, the most binding first.
+    pub const ALL: [Self; 6] = [Self::Must, Self::Should, Self::May, Self::Invariant, Self::Policy, Self::Trait];
+
     /// Its word in reports.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -65,6 +68,9 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// All.
+    pub const ALL: [Self; 5] = [Self::Pass, Self::Fail, Self::Trait, Self::NotApplicable, Self::Untestable];
+
     /// Its word in reports.
     #[must_use]
     pub const fn as_str(self) -> &'static str {

@@ -56,6 +56,8 @@ pub enum Kind {
     NonEmpty,
     /// A string that is a regular expression.
     Regex,
+    /// A string that is a template.
+    Template,
     /// `true` or `false`.
     Bool,
     /// `true`; its opposite is to leave the key out.

@@ -21,6 +21,10 @@ fn unset(root: &mut Value, path: &Value, out: &mut Reporter) {
     let mut segments = split(text);
     let Some(last) = segments.pop() else { return };
     let nothing = |out: &mut Reporter| {
+        // A syntax error may have swallowed the place.
+        if out.is_damaged() {
+            return;
+        }
         out.error(path.span.clone(), format!("nothing to unset at `{text}`"))
             .label("this path leads nowhere")
             .help("a path is made of keys, indexes from 0 and names of items, such as `step.0.told`");
@@ -123,6 +127,9 @@ fn merge_member(members: &mut Vec<Member>, change: &Member, out: &mut Reporter) 
 }
 
 fn report_item(items: &[Value], key: &Spanned<String>, out: &mut Reporter) {
+    if out.is_damaged() {
+        return;
+    }
     let names: Vec<&str> = items.iter().filter_map(item_name).collect();
     let known = match (items.len(), names.is_empty()) {
         (0, _) => "the list is empty".to_owned(),

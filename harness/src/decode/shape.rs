@@ -1,5 +1,6 @@
 //! Compares a tree with a table of keys: everything that can be said without knowing the rest of the file.
 
+use super::inside::span_inside;
 use super::keys::{Key, KeyTable, Kind, Required, Words, quoted};
 use super::{Data, Member, Reporter, Value, payload, suggest};
 
@@ -32,7 +33,9 @@ fn report_unknown(member: &Member, table: &KeyTable, out: &mut Reporter) -> Opti
         .label(format!("not a key of {}", table.noun));
     match close {
         Some(name) => wording.help(format!("did you mean `{name}`?")),
-        None => wording.help(format!("{} has {}", table.noun, quoted(known()))),
+        None => {
+            wording.help(format!("{} has {}", table.noun, quoted(known().filter(|name| !is_later(table, name)))))
+        }
     };
     close
 }
@@ -48,9 +51,12 @@ fn check_choice<'a>(
     let mut chosen = value.members().iter().filter(|member| choice.keys.contains(&member.key.value.as_str()));
     let Some(first) = chosen.next() else {
         if !suggested.iter().any(|name| choice.keys.contains(name)) && !out.is_damaged() {
-            out.error(value.span.clone(), format!("{} without a {}", table.noun, choice.word))
+            out.error(value.span.clone(), format!("{} without {}", table.noun, with_article(choice.word)))
                 .label(format!("no {} here", choice.word))
-                .help(format!("give it one of {}", quoted(choice.keys.iter().copied())));
+                .help(format!(
+                    "give it one of {}",
+                    quoted(choice.keys.iter().copied().filter(|name| !is_later(table, name)))
+                ));
         }
         return None;
     };
@@ -95,11 +101,7 @@ fn check_value(name: &str, value: &Value, kind: &Kind, member: Option<&Member>, 
         return;
     }
     if !accepts(kind, value) {
-        out.error(value.span.clone(), format!("wrong type for `{name}`")).label(format!(
-            "found {}, expected {}",
-            value.type_name(),
-            expected(kind)
-        ));
+        report_type(name, value, kind, out);
         return;
     }
     match kind {
@@ -107,6 +109,7 @@ fn check_value(name: &str, value: &Value, kind: &Kind, member: Option<&Member>, 
             out.error(value.span.clone(), format!("`{name}` is empty")).label("expected some text");
         }
         Kind::Regex => check_regex(name, value, out),
+        Kind::Template => check_template(name, value, out),
         Kind::Flag if value.as_bool() == Some(false) => {
             out.error(value.span.clone(), format!("`{name}` can only be `true`"))
                 .label("leave the key out instead");
@@ -132,6 +135,26 @@ fn check_value(name: &str, value: &Value, kind: &Kind, member: Option<&Member>, 
     }
 }
 
+fn report_type(name: &str, value: &Value, kind: &Kind, out: &mut Reporter) {
+    let wording = out.error(value.span.clone(), format!("wrong type for `{name}`")).label(format!(
+        "found {}, expected {}",
+        value.type_name(),
+        expected(kind)
+    ));
+    match (kind, &value.data) {
+        (Kind::Tables(_), Data::Table(_)) => {
+            wording.help(format!("write `{name} = [{{ … }}]`, or a header with double brackets"));
+        }
+        (Kind::JsonTable, Data::String(_)) => {
+            wording.help(format!("JSON text goes into `{name}_json`"));
+        }
+        (Kind::List(_), Data::String(text)) => {
+            wording.help(format!("put it into a list: `{name} = [\"{text}\"]`"));
+        }
+        _ => {}
+    }
+}
+
 fn check_tables(name: &str, value: &Value, table: &'static KeyTable, out: &mut Reporter) {
     if value.items().is_empty() {
         out.error(value.span.clone(), format!("`{name}` is an empty list")).label("expected at least one table");
@@ -147,11 +170,23 @@ fn check_regex(name: &str, value: &Value, out: &mut Reporter) {
     }
 }
 
+fn check_template(name: &str, value: &Value, out: &mut Reporter) {
+    let Some(text) = value.as_str() else { return };
+    let Err(error) = minijinja::Environment::new().template_from_str(text).map(drop) else { return };
+    let line = error.line().unwrap_or(1).saturating_sub(1);
+    let start: usize = text.split_inclusive('\n').take(line).map(str::len).sum();
+    let end = text[start..].find('\n').map_or(text.len(), |length| start + length);
+    let span = span_inside(&out.source().text, &value.span, text, start..end);
+    out.error(span, format!("`{name}` is not a template"))
+        .label(error.detail().unwrap_or("does not parse"))
+        .help("templates are minijinja: `{{ name }}`, `{% if … %}`; a literal `{{` is written `{{ '{{' }}`");
+}
+
 fn check_range(name: &str, value: &Value, min: i64, max: i64, out: &mut Reporter) {
     if value.as_integer::<i64>().is_some_and(|number| (min..=max).contains(&number)) {
         return;
     }
-    let range = if max >= i64::from(u32::MAX) { format!("{min} or more") } else { format!("{min} to {max}") };
+    let range = if max >= i64::from(u32::MAX) { format!("{min} or more") } else { format!("from {min} to {max}") };
     out.error(value.span.clone(), format!("`{name}` is out of range")).label(format!("must be {range}"));
 }
 
@@ -169,7 +204,7 @@ fn check_word(name: &str, value: &Value, words: &Words, out: &mut Reporter) {
     }
     let wording = out
         .error(value.span.clone(), format!("unknown word `{word}` for `{name}`"))
-        .label(format!("expected one of {}", quoted(known.iter().copied())));
+        .label(format!("expected {}", one_of(&known)));
     if let Some(close) = suggest(word, known) {
         wording.help(format!("did you mean `{close}`?"));
     }
@@ -178,7 +213,9 @@ fn check_word(name: &str, value: &Value, words: &Words, out: &mut Reporter) {
 /// Whether the type of the value fits.
 fn accepts(kind: &Kind, value: &Value) -> bool {
     match kind {
-        Kind::Text | Kind::NonEmpty | Kind::Regex | Kind::Word(_) => matches!(value.data, Data::String(_)),
+        Kind::Text | Kind::NonEmpty | Kind::Regex | Kind::Template | Kind::Word(_) => {
+            matches!(value.data, Data::String(_))
+        }
         Kind::Bool | Kind::Flag => matches!(value.data, Data::Bool(_)),
         Kind::Integer(..) => matches!(value.data, Data::Integer(_)),
         Kind::List(_) | Kind::Tables(_) => matches!(value.data, Data::Array(_)),
@@ -193,7 +230,8 @@ fn expected(kind: &Kind) -> String {
     match kind {
         Kind::Text | Kind::NonEmpty => "a string".to_owned(),
         Kind::Regex => "a string with a regular expression".to_owned(),
-        Kind::Word(words) => format!("one of {}", quoted((words.known)())),
+        Kind::Template => "a string with a template".to_owned(),
+        Kind::Word(words) => one_of(&(words.known)()),
         Kind::Bool => "`true` or `false`".to_owned(),
         Kind::Flag => "`true`".to_owned(),
         Kind::Integer(..) => "an integer".to_owned(),
@@ -203,4 +241,18 @@ fn expected(kind: &Kind) -> String {
         Kind::Json | Kind::JsonOrAbsent | Kind::Later => "JSON".to_owned(),
         Kind::OneOf(kinds) => kinds.iter().map(expected).collect::<Vec<_>>().join(" or "),
     }
+}
+
+fn is_later(table: &KeyTable, name: &str) -> bool {
+    table.find(name).is_some_and(|key| matches!(key.kind, Kind::Later))
+}
+
+fn one_of(words: &[&'static str]) -> String {
+    let list = quoted(words.iter().copied());
+    if words.len() > 1 { format!("one of {list}") } else { list }
+}
+
+fn with_article(word: &str) -> String {
+    let article = if word.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+    format!("{article} {word}")
 }

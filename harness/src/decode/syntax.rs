@@ -13,10 +13,15 @@ use crate::diagnostic::{Source, Spanned};
 pub fn read(source: &Arc<Source>, out: &mut Reporter) -> Value {
     let (table, errors) = DeTable::parse_recoverable(&source.text);
     let mut damage = Vec::with_capacity(errors.len());
+    let mut repeated = 0..0;
     for error in errors {
         let span = error.span().unwrap_or(0..0);
         damage.push(span.clone());
-        report(&source.text, span, error.message(), out);
+        if error.message() != DUPLICATE {
+            report(&source.text, span, error.message(), out);
+        } else if !repeated.contains(&span.start) {
+            repeated = report_duplicate(&source.text, span, out);
+        }
     }
     if !damage.is_empty() {
         out.set_damaged();
@@ -24,18 +29,31 @@ pub fn read(source: &Arc<Source>, out: &mut Reporter) -> Value {
     Reader { text: &source.text, damage }.table(table.get_ref(), 0..0)
 }
 
+const DUPLICATE: &str = "duplicate key";
+
 fn report(text: &str, span: Range<usize>, message: &str, out: &mut Reporter) {
-    let word = text.get(span.clone()).unwrap_or_default();
-    match message {
-        "duplicate key" => {
-            out.error(span, format!("duplicate key `{word}`"))
-                .label("this key is already there")
-                .help("keep one of the two; a list of tables is written `[[…]]`");
-        }
-        _ => {
-            out.error(span, format!("invalid TOML: {message}"));
-        }
+    if !message.starts_with("string values must be quoted") {
+        out.error(span, format!("invalid TOML: {message}"));
+    } else if span.is_empty() {
+        out.error(span, "a key without a value").label("expected a value");
+    } else {
+        let word = text.get(span.clone()).unwrap_or_default();
+        out.error(span, "a string without quotes").label("expected a value").help(format!("write `\"{word}\"`"));
     }
+}
+
+/// Reports a duplicate key; of a table header the range of its keys, each of which the parser reports again.
+fn report_duplicate(text: &str, span: Range<usize>, out: &mut Reporter) -> Range<usize> {
+    let word = text.get(span.clone()).unwrap_or_default();
+    let wording = out.error(span.clone(), format!("duplicate key `{word}`")).label("this key is already there");
+    let line = text.get(..span.start).and_then(|before| before.rsplit('\n').next()).unwrap_or_default();
+    if line.trim_start().starts_with('[') {
+        wording.help("put the keys of both under one header; a list of tables is written `[[…]]`");
+        let end = text.get(span.end..).and_then(|rest| rest.find("\n[")).map_or(text.len(), |at| span.end + at);
+        return span.end..end;
+    }
+    wording.help("keep one of the two");
+    0..0
 }
 
 struct Reader<'a> {
@@ -59,6 +77,10 @@ impl Reader<'_> {
 
     fn value(&self, value: &DeValue<'_>, span: Range<usize>) -> Value {
         let data = match value {
+            // The header of an unclosed `[table` swallows what follows.
+            DeValue::Table(_) if self.text[span.clone()].starts_with('[') && self.is_damaged(&span) => {
+                Data::Broken
+            }
             DeValue::Table(table) => return self.table(table, span),
             DeValue::Array(items) => {
                 Data::Array(items.iter().map(|item| self.value(item.get_ref(), item.span())).collect())

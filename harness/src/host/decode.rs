@@ -6,7 +6,7 @@ mod version;
 use std::sync::Arc;
 
 use super::profile::{
-    ApiName, ArgumentsClaim, Bin, Claims, DialectName, Drive, DriveKind, FileTemplate, ModelProfile, NameRule,
+    ApiName, ArgumentsClaim, Bin, Claims, DialectName, Drive, DriveKind, MainLine, FileTemplate, ModelProfile, NameRule,
     Profile, SchemaGate, SideRule, Strict, Surface, VersionQuery,
 };
 use crate::decode::{Reporter, Value, keys::quoted, patch, shape, suggest, syntax};
@@ -154,6 +154,7 @@ fn model(table: &Value) -> ModelProfile {
     ModelProfile {
         api: find(ApiName::ALL, ApiName::as_str, word("api")).unwrap_or(ApiName::AnthropicMessages),
         surface: find(Surface::ALL, Surface::as_str, word("surface")).unwrap_or(Surface::Flat),
+        main_line: find(MainLine::ALL, MainLine::as_str, word("main_line")).unwrap_or(MainLine::Tools),
         strict: table.get("strict").and_then(|word| word.pick(&keys::STRICT)).unwrap_or(Strict::Report),
         sides: table.list("side").iter().filter_map(side).collect(),
     }
@@ -237,3 +238,6 @@ fn find<T: Copy, const N: usize>(all: [T; N], word: fn(T) -> &'static str, text:
 fn empty(span: Span, title: &str, help: &str, out: &mut Reporter) {
     out.error(span, title).label("nothing here").help(help);
 }
+
+#[cfg(test)]
+mod tests;

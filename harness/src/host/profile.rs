@@ -89,6 +89,8 @@ pub struct ModelProfile {
     pub api: ApiName,
     /// How tools are offered.
     pub surface: Surface,
+    /// What shows that a first request is one of the main line.
+    pub main_line: MainLine,
     /// What happens to a request that the real API would refuse.
     pub strict: Strict,
     /// Side requests and their answers, first match wins.
@@ -137,6 +139,29 @@ impl Surface {
         match self {
             Self::Flat => "flat",
             Self::Namespace => "namespace",
+        }
+    }
+}
+
+/// What shows, beside the marker of the run, that a request without any answer of ours is one of the main line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MainLine {
+    /// It offers tools: hosts ask their model for titles and summaries without any.
+    Tools,
+    /// The marker alone, for hosts that make no side requests, and may have no tool left to offer.
+    Marker,
+}
+
+impl MainLine {
+    /// All.
+    pub const ALL: [Self; 2] = [Self::Tools, Self::Marker];
+
+    /// Its word in files.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Tools => "tools",
+            Self::Marker => "marker",
         }
     }
 }

@@ -71,7 +71,7 @@ pub fn render(
     rules: &Json,
     limits: crate::scenario::ast::Limits,
 ) -> Result<Rendered, RenderError> {
-    let values = values(site, rules, limits);
+    let values = values(profile, site, rules, limits);
     let fill = |what: &str, name: &str, text: &str| {
         template::render(name, text, &values).map_err(|cause| RenderError {
             profile: profile.name.clone(),
@@ -99,7 +99,7 @@ pub fn render(
     Ok(rendered)
 }
 
-fn values(site: &Site, rules: &Json, limits: crate::scenario::ast::Limits) -> Json {
+fn values(profile: &Profile, site: &Site, rules: &Json, limits: crate::scenario::ast::Limits) -> Json {
     let servers = site.servers.iter().map(|server| {
         Json::object([
             ("key", Json::from(&server.key)),
@@ -115,7 +115,14 @@ fn values(site: &Site, rules: &Json, limits: crate::scenario::ast::Limits) -> Js
         ("cwd", Json::from(&site.work)),
         ("prompt", Json::from(&site.prompt)),
         ("path", Json::from(&site.path)),
-        ("model", Json::object([("base_url", Json::from(&site.model_url)), ("key", Json::from(&site.model_key))])),
+        (
+            "model",
+            Json::object([
+                ("api", Json::from(profile.model.api.as_str())),
+                ("base_url", Json::from(&site.model_url)),
+                ("key", Json::from(&site.model_key)),
+            ]),
+        ),
         ("servers", Json::array(servers)),
         ("rules", rules.clone()),
         ("limits", Json::object([("start", Json::from(limits.start)), ("call", Json::from(limits.call))])),

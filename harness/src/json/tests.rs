@@ -112,3 +112,13 @@ proptest! {
         prop_assert!(json.sorted().equals(&json, NumberModel::Decimal));
     }
 }
+
+#[test]
+fn pretty_text_breaks_what_is_too_long_and_means_the_same() {
+    let json = Json::parse(r#"{"a":[1,2],"long":["one","two",{"\"x":1.0}],"e":[]}"#).unwrap();
+    assert_eq!(json.pretty(80), json.to_string());
+    let expected =
+        "{\n  \"a\": [1,2],\n  \"long\": [\n    \"one\",\n    \"two\",\n    {\"\\\"x\":1.0}\n  ],\n  \"e\": []\n}";
+    assert_eq!(json.pretty(24), expected);
+    assert_eq!(Json::parse(json.pretty(1)).unwrap(), json);
+}

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::host::names::Names as NameRule;
 use crate::plan::{Plan, Published};
 use crate::scenario::ast::ToolRef;
 
@@ -16,7 +17,7 @@ pub struct Names {
 }
 
 impl Names {
-    /// The words of all servers, and the names by rule of all tools that the script uses.
+    /// The words of all servers, and the names by rule of all tools.
     #[must_use]
     pub fn of(plan: &Plan) -> Self {
         let by_word =
@@ -29,9 +30,24 @@ impl Names {
                 })
                 .collect();
         let mut by_rule = HashMap::new();
+        // Two tools may have one name by rule: then the first decides, as the name says nothing more.
         for planned in &plan.uses {
-            // Two tools may have one name by rule: then the first use decides, as the name says nothing more.
             by_rule.entry(planned.by_rule.clone()).or_insert_with(|| planned.tool.clone());
+        }
+        // A rule that cannot be applied was an error of the plan; without it the words remain.
+        if let Ok(rule) = NameRule::new(&plan.profile) {
+            let tools = plan.servers.iter().flat_map(|server| {
+                server
+                    .script
+                    .tools
+                    .iter()
+                    .map(|tool| ToolRef { server: server.key.clone(), tool: tool.name.clone() })
+            });
+            for tool in tools {
+                if let Ok(published) = rule.published(&tool) {
+                    by_rule.entry(published).or_insert(tool);
+                }
+            }
         }
         Self { by_word, by_rule }
     }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::host::profile::MainLine;
 use crate::plan::{Plan, Turn};
 
 use super::types::{Item, Request};
@@ -25,6 +26,7 @@ pub(super) struct Position {
 #[derive(Clone, Debug)]
 pub(super) struct Script {
     marker: String,
+    main_line: MainLine,
     prompts: Vec<String>,
     turns: Vec<Turn>,
     /// The turn of each tool use id of this run.
@@ -41,7 +43,8 @@ impl Script {
             .flat_map(|(at, turn)| turn.uses.iter().map(move |index| (*index, at)))
             .filter_map(|(index, at)| Some((ids.get(index)?.clone(), at)))
             .collect();
-        Self { marker: plan.run_marker.clone(), prompts: plan.prompts.clone(), turns, ids }
+        let main_line = plan.profile.model.main_line;
+        Self { marker: plan.run_marker.clone(), main_line, prompts: plan.prompts.clone(), turns, ids }
     }
 
     /// The turn of that index.
@@ -51,8 +54,8 @@ impl Script {
 
     /// The position of a main-line request; `None` for a side request.
     ///
-    /// The main line carries the run's marker and something of ours: an id that we issued, or a text of ours in an
-    /// assistant turn together with tools, or no assistant turn at all together with tools.
+    /// The main line carries the run's marker and an id that we issued. Without an id it carries the profile's sign of
+    /// the main line, and its assistant turns, where there are any, hold a text of ours.
     pub(super) fn read(&self, request: &Request) -> Option<Position> {
         let mut reading = Reading::default();
         for item in &request.items {
@@ -78,8 +81,11 @@ impl Script {
                 Item::Text { .. } | Item::Other(_) => {}
             }
         }
-        let tools = !request.offers.is_empty();
-        let main = reading.marker && (reading.issued || tools && (reading.said || !reading.assistant));
+        let sign = match self.main_line {
+            MainLine::Tools => !request.offers.is_empty(),
+            MainLine::Marker => true,
+        };
+        let main = reading.marker && (reading.issued || sign && (reading.said || !reading.assistant));
         main.then(|| self.position(&reading))
     }
 

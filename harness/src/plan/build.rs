@@ -132,13 +132,7 @@ fn build(scenario: &Arc<Scenario>, profile: &Arc<Profile>, key: PlanKey) -> Resu
     let drive = choose_drive(profile, &needs).map_err(Stopped::NotApplicable)?;
 
     let names = Names::new(profile)?;
-    struct T;
-    impl T {
-        fn use_id(&self, _a: u64, _b: u32, _c: usize) -> String {
-            String::new()
-        }
-    }
-    let api = T;
+    let api = crate::model::api(profile.model.api);
     let mut planned = Vec::new();
     for (index, (step, one)) in uses(scenario).enumerate() {
         planned.push(PlannedUse {

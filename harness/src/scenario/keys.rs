@@ -79,6 +79,10 @@ pub static CASES: KeyTable = KeyTable {
     choice: None,
 };
 
+/// All keys of a scenario file.
+pub static FILE: KeyTable =
+    KeyTable { noun: "a scenario", keys: &[], includes: &[&SCENARIO, &CASES], choice: None };
+
 static CASE: KeyTable = KeyTable {
     noun: "a case",
     keys: &[
@@ -212,6 +216,10 @@ pub static STEP: KeyTable = KeyTable {
         Key::later("record"),
         Key::later("settle"),
         Key::later("refreshes"),
+        Key::later("add"),
+        Key::later("remove"),
+        Key::later("replace"),
+        Key::later("announce"),
     ],
     includes: &[&USE_KEYS],
     choice: Some(Choice {

@@ -1,11 +1,15 @@
 //! Names of servers and tools in steps and rules.
 
+use std::ops::Range;
+
 use super::ast::{ToolPattern, ToolRef};
 use super::report_unknown;
+use crate::decode::inside::span_inside;
 use crate::decode::{Reporter, Value};
 use crate::diagnostic::Spanned;
 
-/// What a scenario can name.
+/// What a scenario can name. A syntax error may have swallowed a server or a tool, so in a damaged file no name is
+/// reported.
 pub(super) struct Names {
     /// Server keys with their tools; `None` where the tools could not be read, so that nothing can be said of them.
     pub(super) servers: Vec<(String, Option<Vec<String>>)>,
@@ -17,7 +21,7 @@ type Name = Spanned<String>;
 impl Names {
     /// Reports a server that is not there.
     pub(super) fn check_server(&self, server: &Name, out: &mut Reporter) {
-        if !self.servers.iter().any(|(key, _)| *key == server.value) {
+        if !self.servers.iter().any(|(key, _)| *key == server.value) && !out.is_damaged() {
             let known: Vec<&str> = self.servers.iter().map(|(key, _)| key.as_str()).collect();
             report_unknown(server, "server", &known, "a server of this scenario", out);
         }
@@ -27,7 +31,7 @@ impl Names {
     pub(super) fn check_tool(&self, server: &str, tool: &Name, out: &mut Reporter) {
         let tools = self.servers.iter().find(|(key, _)| key == server).and_then(|(_, tools)| tools.as_ref());
         let Some(tools) = tools else { return };
-        if !tools.contains(&tool.value) {
+        if !tools.contains(&tool.value) && !out.is_damaged() {
             let known: Vec<&str> = tools.iter().map(String::as_str).collect();
             report_unknown(tool, "tool", &known, &format!("a tool of `{server}`"), out);
         }
@@ -71,7 +75,7 @@ impl Names {
             let Some(tools) = tools else { return };
             known.extend(tools.iter().map(String::as_str));
         }
-        if !known.contains(&tool.value.as_str()) {
+        if !known.contains(&tool.value.as_str()) && !out.is_damaged() {
             report_unknown(tool, "tool", &known, "a tool of any server", out);
         }
     }
@@ -79,8 +83,12 @@ impl Names {
 
 /// Splits `SERVER/TOOL` at the first slash.
 fn split(value: &Value, text: &str, out: &mut Reporter) -> Option<(Name, Name)> {
-    if let Some((server, tool)) = text.split_once('/') {
-        return Some((value.spanned(server.to_owned()), value.spanned(tool.to_owned())));
+    if let Some(slash) = text.find('/') {
+        let name = |part: Range<usize>| {
+            let span = span_inside(&out.source().text, &value.span, text, part.clone());
+            Spanned::new(text[part].to_owned(), span)
+        };
+        return Some((name(0..slash), name(slash + 1..text.len())));
     }
     // An empty string was reported as such.
     if !text.is_empty() {

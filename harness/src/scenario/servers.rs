@@ -5,7 +5,7 @@ use super::refs::Names;
 use super::{Library, report_unknown};
 use crate::decode::{Reporter, Value};
 use crate::revision::Transport;
-use crate::server::decode::{self, blank, extend};
+use crate::server::decode::{self, blank, check_rules, extend};
 use crate::server::script::Script;
 
 /// The servers in file order, and the names that they bring.
@@ -19,12 +19,12 @@ pub(super) fn read(root: &Value, library: &dyn Library, out: &mut Reporter) -> (
             None => Some(blank(&key.value)),
         };
         let known = base.is_some();
-        // Over a script that cannot be read nothing is known to be wrong, so only its own tables are read.
-        let script = match base {
-            Some(base) => extend(base, table, out),
-            None => blank(&key.value),
-        };
-        let tools = known.then(|| script.tools.iter().map(|tool| tool.name.clone()).collect());
+        let script = extend(base.unwrap_or_else(|| blank(&key.value)), table, out);
+        // Of a script that cannot be read nobody knows the tools.
+        let tools = known.then(|| {
+            check_rules(table, &script, out);
+            script.tools.iter().map(|tool| tool.name.clone()).collect()
+        });
         names.servers.push((key.value.clone(), tools));
         servers.push(ServerUse {
             key: key.clone(),

@@ -21,6 +21,7 @@ pub fn parse(source: &Arc<Source>) -> Result<Script, Vec<Diagnostic>> {
     shape::check(&root, &keys::SCRIPT, &mut out);
     let stem = Path::new(&source.name).file_stem().unwrap_or_default().to_string_lossy();
     let script = extend(blank(&stem), &root, &mut out);
+    check_rules(&root, &script, &mut out);
     out.finish(script)
 }
 
@@ -67,7 +68,6 @@ pub fn extend(mut script: Script, table: &Value, out: &mut Reporter) -> Script {
         }
     }
     for value in table.list("on") {
-        check_tool(value, &script, out);
         script.on.extend(rule(value, out));
     }
     script
@@ -119,6 +119,14 @@ fn rule(value: &Value, out: &mut Reporter) -> Option<Rule> {
     })
 }
 
+/// Reports rules of a table for tools that the whole script does not have.
+pub fn check_rules(table: &Value, script: &Script, out: &mut Reporter) {
+    // A syntax error may have swallowed the tool.
+    if !out.is_damaged() {
+        table.list("on").iter().for_each(|rule| check_tool(rule, script, out));
+    }
+}
+
 fn check_tool(rule: &Value, script: &Script, out: &mut Reporter) {
     let Some((place, name)) = rule.get("tool").and_then(|value| Some((value, value.as_str()?))) else { return };
     let known = || script.tools.iter().map(|tool| tool.name.as_str());
@@ -154,3 +162,6 @@ fn read_nth(value: &Value, out: &mut Reporter) -> Option<Nth> {
     }
     nth
 }
+
+#[cfg(test)]
+mod tests;

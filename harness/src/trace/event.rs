@@ -78,10 +78,10 @@ pub enum Lane {
 }
 
 macro_rules! kinds {
-    ($($(#[$doc:meta])* $variant:ident = $lane:ident $word:literal,)*) => {
+    ($($(#[doc = $doc:literal])+ $variant:ident = $lane:ident $word:literal,)*) => {
         /// What happened: lane and `ev` of an event.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum Kind { $($(#[$doc])* $variant,)* }
+        pub enum Kind { $($(#[doc = $doc])+ $variant,)* }
 
         impl Kind {
             /// All kinds.
@@ -97,6 +97,12 @@ macro_rules! kinds {
             #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $word,)* }
+            }
+
+            /// Its documentation, in lines: what it means, its payload and its data.
+            #[must_use]
+            pub const fn doc(self) -> &'static [&'static str] {
+                match self { $(Self::$variant => &[$($doc),+],)* }
             }
         }
     };

@@ -17,7 +17,7 @@ use crate::plan::PlanKey;
 use crate::revision::{Revision, Transport};
 
 /// The format that is written and read.
-const FORMAT: i64 = 1;
+pub(crate) const FORMAT: i64 = 1;
 
 /// Why a file is no trace.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -3,6 +3,7 @@
 pub mod cut;
 pub mod event;
 pub mod file;
+pub mod join;
 pub mod redact;
 mod replan;
 

@@ -2,5 +2,9 @@
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed, and says where")]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "fake hosts talk like this")]
 
+#[cfg(test)]
+mod architecture;
+mod cli;
 mod corpus;
+mod schemas;
 mod stage;

@@ -1,7 +1,7 @@
 //! The keys of a host profile.
 
 use crate::decode::keys::{Key, KeyTable, Kind, Words};
-use crate::host::profile::{ApiName, ArgumentsClaim, DialectName, DriveKind, Strict, Surface};
+use crate::host::profile::{ApiName, ArgumentsClaim, DialectName, DriveKind, MainLine, Strict, Surface};
 use crate::revision::{Revision, Transport};
 use crate::scenario::ast::Feature;
 
@@ -13,6 +13,7 @@ static API_WORDS: Words =
     Words { known: || ApiName::ALL.map(ApiName::as_str).to_vec(), later: &["openai-chat", "gemini"] };
 static SURFACE_WORDS: Words =
     Words { known: || Surface::ALL.map(Surface::as_str).to_vec(), later: &["search", "wrapper", "code"] };
+static MAIN_LINE_WORDS: Words = Words { known: || MainLine::ALL.map(MainLine::as_str).to_vec(), later: &[] };
 static DRIVE_WORDS: Words = Words {
     known: || DriveKind::ALL.map(DriveKind::as_str).to_vec(),
     later: &["driver", "acp", "codex-app-server"],
@@ -83,6 +84,11 @@ static MODEL: KeyTable = KeyTable {
             Kind::Word(&STRICT_WORDS),
             "`refuse` answers 400 to what the real API would refuse; default `report`",
         ),
+        Key::new(
+            "main_line",
+            Kind::Word(&MAIN_LINE_WORDS),
+            "what a first request of the main line shows beside the marker; default `tools`, else `marker` alone",
+        ),
         Key::new("side", Kind::Tables(&SIDE), "side requests and their answers, first match wins"),
     ],
     includes: &[],
@@ -103,8 +109,8 @@ static SIDE: KeyTable = KeyTable {
 static NAMES: KeyTable = KeyTable {
     noun: "`names`",
     keys: &[
-        Key::new("flat", Kind::NonEmpty, "template of the flat name; default `mcp__{{ server }}__{{ tool }}`"),
-        Key::new("namespace", Kind::NonEmpty, "template of the namespace; default `mcp__{{ server }}`"),
+        Key::new("flat", Kind::Template, "template of the flat name; default `mcp__{{ server }}__{{ tool }}`"),
+        Key::new("namespace", Kind::Template, "template of the namespace; default `mcp__{{ server }}`"),
         Key::new("replace", Kind::Regex, "characters that become `_`; default `[^A-Za-z0-9_-]`"),
         Key::new("max", Kind::POSITIVE, "most characters of a published name; default 64"),
     ],
@@ -127,8 +133,8 @@ static DRIVE: KeyTable = KeyTable {
     noun: "a drive",
     keys: &[
         Key::new("kind", Kind::Word(&DRIVE_WORDS), "how the host is talked to").required(),
-        Key::new("argv", Kind::List(&Kind::Text), "program and arguments, as templates").required(),
-        Key::new("env", Kind::Map(&Kind::Text), "the whole environment, as templates"),
+        Key::new("argv", Kind::List(&Kind::Template), "program and arguments, as templates").required(),
+        Key::new("env", Kind::Map(&Kind::Template), "the whole environment, as templates"),
         Key::new("features", Kind::List(&Kind::Word(&FEATURE_WORDS)), "what can be done with it"),
     ],
     includes: &[],
@@ -138,8 +144,8 @@ static DRIVE: KeyTable = KeyTable {
 static FILE: KeyTable = KeyTable {
     noun: "a file",
     keys: &[
-        Key::new("path", Kind::NonEmpty, "its path, as a template that starts inside the sandbox").required(),
-        Key::new("template", Kind::Text, "its content, as a template").required(),
+        Key::new("path", Kind::Template, "its path, as a template that starts inside the sandbox").required(),
+        Key::new("template", Kind::Template, "its content, as a template").required(),
     ],
     includes: &[],
     choice: None,

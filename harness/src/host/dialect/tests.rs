@@ -17,6 +17,7 @@ fn profile(dialect: DialectName) -> Profile {
         model: ModelProfile {
             api: ApiName::AnthropicMessages,
             surface: Surface::Flat,
+            main_line: MainLine::Tools,
             strict: Strict::Report,
             sides: Vec::new(),
         },

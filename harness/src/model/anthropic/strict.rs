@@ -275,7 +275,7 @@ fn result_first(body: &Json) -> Vec<String> {
         .iter()
         .filter(|turn| {
             let is_result = |block: &&Json| block.str("type") == Some("tool_result");
-            turn.blocks.iter().skip_while(|block| is_result(block)).any(|block| is_result(block))
+            turn.blocks.iter().skip_while(|block| is_result(block)).any(is_result)
         })
         .map(|turn| format!("messages.{}: tool_result blocks must come first in the content", turn.at))
         .collect()

@@ -1,0 +1,44 @@
+//! Rules of the specification that the wire shows at no cost. They are judged on every trace that has a subject for them.
+
+mod base;
+mod lifecycle;
+mod modern;
+mod pagination;
+mod probe;
+mod stdio;
+mod tools;
+
+use super::sheet::{Sheet, Tally};
+use super::view::{Conn, Line, Rpc, View};
+
+pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>) {
+    base::check(view, sheet);
+    lifecycle::check(view, sheet);
+    modern::check(view, sheet);
+    probe::check(view, sheet);
+    tools::check(view, sheet);
+    pagination::check(view, sheet);
+    stdio::check(view, sheet);
+}
+
+/// All connections of a trace.
+fn conns<'v, 'a>(view: &'v View<'a>) -> impl Iterator<Item = &'v Conn<'a>> {
+    view.runs.iter().flat_map(|run| &run.conns)
+}
+
+/// Facts about every connection.
+fn per_conn(view: &View<'_>, mut fact: impl FnMut(&Conn<'_>, &mut Tally)) -> Tally {
+    let mut tally = Tally::default();
+    conns(view).for_each(|conn| fact(conn, &mut tally));
+    tally
+}
+
+/// Facts about every request of the host.
+fn per_request(view: &View<'_>, mut fact: impl FnMut(&Rpc<'_>, &mut Tally)) -> Tally {
+    per_conn(view, |conn, tally| conn.rpcs.iter().for_each(|rpc| fact(rpc, tally)))
+}
+
+/// Facts about every message of the host.
+fn per_line(view: &View<'_>, mut fact: impl FnMut(&Line<'_>, &mut Tally)) -> Tally {
+    per_conn(view, |conn, tally| conn.from_host().for_each(|line| fact(line, tally)))
+}

@@ -1,0 +1,268 @@
+//! `tools.*`: listing, calling, and what the model is told (`server/tools`).
+
+use crate::check::gates::{self, Gate};
+use crate::check::sheet::{Sheet, Tally};
+use crate::check::view::{Conn, Emitted, Rpc, Run, View, after};
+use crate::check::{arguments, errors, once, reading, schema};
+use crate::json::Json;
+use crate::rpc::Message;
+use crate::scenario::ast::{Answer, ToolRef, UseKind};
+use crate::trace::event::Event;
+
+pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>) {
+    sheet.close("tools.list.requested-before-call", listed_before_call(view), "only listed tools were called");
+    let capability = capability(view);
+    sheet.close("tools.list.only-with-capability", capability, "tools were asked of servers that declare them");
+    let capability = self::capability(view);
+    sheet.close("claim.05-list-needs-capability", capability, "tools were asked of servers that declare them");
+    sheet.close("tools.call.wire-name-unprefixed", registered_names(view), "every call carries a registered name");
+    sheet.close("tools.call.arguments-object", objects(view), "arguments are objects");
+    sheet.close(
+        "tools.call.invokes",
+        invokes(view),
+        "every permitted tool use became one call with its arguments",
+    );
+    sheet.close("tools.name.case-sensitive", case(view), "names kept their case");
+    sheet.close(
+        "tools.name.collision-disambiguated",
+        collisions(view),
+        "equal names of two servers are told apart",
+    );
+    sheet.close("tools.schema.no-parameters", no_parameters(view), "tools without parameters were called");
+    sheet.close("tools.list-changed.refetch", refetched(view), "a changed list was asked for again");
+    sheet.close("tools.human-in-loop.can-deny", denied(view), "what was denied was not called");
+    model(view, sheet);
+}
+
+/// Facts about the emitted uses of all runs.
+fn per_use(view: &View<'_>, fact: impl Fn(&Run<'_>, &Emitted<'_>) -> Tally) -> Tally {
+    let mut tally = Tally::default();
+    for run in &view.runs {
+        run.uses.iter().for_each(|used| tally.absorb(fact(run, used)));
+    }
+    tally
+}
+
+/// Every called name was in a list of its server before, on whatever connection.
+fn listed_before_call(view: &View<'_>) -> Tally {
+    let mut tally = Tally::default();
+    for run in &view.runs {
+        for (conn, call) in run.rpcs_of("tools/call") {
+            let Some(name) = call.param("name").and_then(Json::as_str) else { continue };
+            let tool = ToolRef { server: conn.server.to_owned(), tool: name.to_owned() };
+            match run.listed_before(call.event).iter().find(|(known, _)| *known == tool) {
+                Some((_, answer)) => tally.holds([*answer, call.event]),
+                None => tally.fails(format!("`{tool}` was called and not listed before"), [call.event]),
+            }
+        }
+    }
+    tally
+}
+
+/// A server says what it has in its answer to `initialize` or `server/discover`; without either, nobody can know.
+fn capability(view: &View<'_>) -> Tally {
+    let mut tally = Tally::default();
+    for run in &view.runs {
+        for conn in &run.conns {
+            for rpc in conn.rpcs.iter().filter(|rpc| ["tools/list", "tools/call"].contains(&rpc.method.as_str())) {
+                let Some((answer, declared)) = declaration(run, conn, rpc) else { continue };
+                if declared.get("tools").is_some() {
+                    tally.holds([answer, rpc.event]);
+                } else {
+                    let reason =
+                        format!("`{}` was sent to `{}`, which declares no tools", rpc.method, conn.server);
+                    tally.fails(reason, [answer, rpc.event]);
+                }
+            }
+        }
+    }
+    tally
+}
+
+fn declaration<'r, 'a>(run: &'r Run<'a>, conn: &Conn<'a>, before: &Rpc<'a>) -> Option<(&'a Event, &'r Json)> {
+    let conns = run.conns.iter().filter(|other| other.server == conn.server);
+    let answers = conns
+        .flat_map(|conn| &conn.rpcs)
+        .filter(|rpc| ["initialize", "server/discover"].contains(&rpc.method.as_str()));
+    let known =
+        answers.filter_map(|rpc| rpc.result()).filter(|(answer, _)| !after(answer, before.event)).last()?;
+    Some((known.0, known.1.get("capabilities")?))
+}
+
+fn registered_names(view: &View<'_>) -> Tally {
+    per_use(view, |run, used| {
+        let mut tally = Tally::default();
+        for (conn, call) in run.calls(used) {
+            let name = call.param("name").and_then(Json::as_str).unwrap_or_default();
+            let server = run.server(conn.server);
+            if server.is_some_and(|server| server.script.tools.iter().any(|tool| tool.name == name)) {
+                tally.holds([call.event]);
+            } else {
+                tally.fails(format!("`{}` has no tool `{name}`", conn.server), [call.event]);
+            }
+        }
+        tally
+    })
+}
+
+fn objects(view: &View<'_>) -> Tally {
+    let mut tally = Tally::default();
+    for run in &view.runs {
+        for (_, call) in run.rpcs_of("tools/call") {
+            match call.param("arguments") {
+                Some(Json::Object(_)) => tally.holds([call.event]),
+                Some(other) => tally.fails(format!("`arguments` is {}", arguments::brief(other)), [call.event]),
+                None => {}
+            }
+        }
+    }
+    tally
+}
+
+/// The uses that the rules allow, each with one call and equal arguments.
+fn invokes(view: &View<'_>) -> Tally {
+    per_use(view, |run, used| {
+        let mut tally = Tally::default();
+        if arguments::is_subject(run, used) && gates::gate(run, used) == Gate::Open {
+            tally.absorb(gates::is_open(run, used));
+            tally.absorb(once::calls(run, used));
+            tally.absorb(arguments::calls(run, used));
+        }
+        tally
+    })
+}
+
+fn case(view: &View<'_>) -> Tally {
+    per_use(view, |run, used| {
+        let mut tally = Tally::default();
+        let registered = &used.planned.tool.tool;
+        for (_, call) in run.calls(used).filter(|_| registered.chars().any(char::is_uppercase)) {
+            match call.param("name").and_then(Json::as_str) {
+                Some(name) if name == registered => tally.holds([used.reply, call.event]),
+                Some(name) if name.eq_ignore_ascii_case(registered) => {
+                    tally.fails(format!("`{registered}` became `{name}`"), [used.reply, call.event]);
+                }
+                _ => {}
+            }
+        }
+        tally
+    })
+}
+
+/// Tools of one name at two servers are offered under two names.
+fn collisions(view: &View<'_>) -> Tally {
+    let mut tally = Tally::default();
+    for exchange in view.runs.iter().flat_map(|run| run.main_line()) {
+        for (at, offer) in exchange.offers.iter().enumerate() {
+            let twins = exchange.offers[..at]
+                .iter()
+                .filter(|other| other.tool.tool == offer.tool.tool && other.tool.server != offer.tool.server);
+            for other in twins {
+                if other.published == offer.published {
+                    let reason =
+                        format!("`{}` and `{}` are both offered as `{}`", other.tool, offer.tool, offer.published);
+                    tally.fails(reason, [exchange.event]);
+                } else {
+                    tally.holds([exchange.event]);
+                }
+            }
+        }
+    }
+    tally
+}
+
+fn no_parameters(view: &View<'_>) -> Tally {
+    per_use(view, |run, used| {
+        let mut tally = Tally::default();
+        let empty = schema::of(run.plan, &used.planned.tool).is_some_and(|schema| {
+            schema.str("type") == Some("object")
+                && schema.get("properties").is_none_or(|properties| properties.members().is_empty())
+        });
+        let none = used.arguments().is_some_and(|arguments| arguments.members().is_empty());
+        if empty && none && gates::gate(run, used) == Gate::Open && arguments::is_subject(run, used) {
+            tally.absorb(gates::is_open(run, used));
+        }
+        tally
+    })
+}
+
+/// After `notifications/tools/list_changed` there is a new `tools/list`, where the connection lived on.
+fn refetched(view: &View<'_>) -> Tally {
+    let mut tally = Tally::default();
+    for run in &view.runs {
+        for conn in &run.conns {
+            let changed = conn.lines.iter().find(|line| {
+                matches!(&line.message, Message::Notification { method, .. } if method == "notifications/tools/list_changed")
+            });
+            let Some(changed) = changed else { continue };
+            let again = run
+                .conns_of(conn.server)
+                .flat_map(|conn| &conn.rpcs)
+                .find(|rpc| rpc.method == "tools/list" && after(rpc.event, changed.event));
+            let later = run.main_line().find(|exchange| after(exchange.event, changed.event));
+            match (again, later) {
+                (Some(again), _) => tally.holds([changed.event, again.event]),
+                (None, Some(later)) => {
+                    let reason = format!("the changed list of `{}` was not asked for again", conn.server);
+                    tally.fails(reason, [changed.event, later.event]);
+                }
+                (None, None) => {}
+            }
+        }
+    }
+    tally
+}
+
+/// Uses that a rule or the user denied. The control is that other uses were called, which `hop.gates` shows.
+fn denied(view: &View<'_>) -> Tally {
+    per_use(view, |run, used| match &used.planned.kind {
+        UseKind::Deny { .. } | UseKind::Ask { answer: Answer::Deny } if gates::gate(run, used) == Gate::Closed => {
+            gates::stays_closed(run, used)
+        }
+        _ => Tally::default(),
+    })
+}
+
+/// What the model is told of results.
+fn model(view: &View<'_>, sheet: &mut Sheet<'_>) {
+    let reasons = per_use(view, |run, used| match run.calls(used).last() {
+        Some((_, call)) if call.is_tool_error() => errors::reason_is_told(run, used, call),
+        _ => Tally::default(),
+    });
+    sheet.close("tools.error.is-error-to-model", reasons, "every error result reached the model");
+    let messages = per_use(view, message_is_told);
+    sheet.close("tools.error.protocol-error-to-model", messages, "JSON-RPC errors reached the model");
+    let order = per_use(view, blocks_in_order);
+    sheet.close("tools.result.multiple-blocks-order", order, "content blocks stayed in order");
+}
+
+fn message_is_told(run: &Run<'_>, used: &Emitted<'_>) -> Tally {
+    let mut tally = Tally::default();
+    let error = run.calls(used).last().and_then(|(_, call)| call.error());
+    let Some(((answer, error), told)) = error.zip(run.told(used)) else { return tally };
+    let message = error.str("message").unwrap_or_default();
+    if told.reading.says([message]) {
+        tally.holds([answer, told.exchange.event]);
+    } else {
+        let reason = format!("the message of the error of `{}` was not told", used.planned.tool);
+        tally.fails(reason, [answer, told.exchange.event]);
+    }
+    tally
+}
+
+fn blocks_in_order(run: &Run<'_>, used: &Emitted<'_>) -> Tally {
+    let mut tally = Tally::default();
+    let result = run.calls(used).last().and_then(|(_, call)| call.result());
+    let Some(((answer, result), told)) = result.zip(run.told(used)) else { return tally };
+    let blocks = reading::blocks(result);
+    if blocks.len() < 2 {
+        return tally;
+    }
+    if told.reading.says(blocks.iter().copied()) {
+        tally.holds([answer, told.exchange.event]);
+    } else if blocks.iter().all(|block| told.reading.says([*block])) {
+        let reason = format!("the content blocks of `{}` changed their order", used.planned.tool);
+        tally.fails(reason, [answer, told.exchange.event]);
+    }
+    tally
+}

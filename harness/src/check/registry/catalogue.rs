@@ -1,0 +1,227 @@
+//! The rules of the specification that are judged, with the level of their strongest keyword. Their full entries, with
+//! the place of each in the documents of each revision, are in the catalogue of requirements.
+
+use super::{ALL, LEGACY, MODERN, Requirement, Vantage};
+use crate::check::finding::Level;
+use crate::revision::Revision;
+
+const fn rule(
+    id: &'static str,
+    level: Level,
+    revisions: (Revision, Revision),
+    summary: &'static str,
+) -> Requirement {
+    Requirement { id, level, summary, see: &[], revisions, vantage: Vantage::Wire, host: None }
+}
+
+/// A rule that shows itself in what the model is told or offered.
+const fn told(
+    id: &'static str,
+    level: Level,
+    revisions: (Revision, Revision),
+    summary: &'static str,
+) -> Requirement {
+    Requirement { id, level, summary, see: &[], revisions, vantage: Vantage::Model, host: None }
+}
+
+const SINCE_2025_03: (Revision, Revision) = (Revision::V2025_03_26, Revision::V2026_07_28);
+const SINCE_2025_06: (Revision, Revision) = (Revision::V2025_06_18, Revision::V2026_07_28);
+const SINCE_2025_11: (Revision, Revision) = (Revision::V2025_11_25, Revision::V2026_07_28);
+
+pub(super) const RULES: &[Requirement] = &[
+    rule(
+        "base.jsonrpc.valid-2-0",
+        Level::Must,
+        ALL,
+        "Everything on the wire is a well-formed JSON-RPC 2.0 message.",
+    ),
+    rule("base.request.id-string-or-integer", Level::Must, ALL, "A request id is a string or an integer."),
+    rule("base.request.id-not-null", Level::Must, ALL, "A request id is never null."),
+    rule(
+        "base.request.id-unique-in-session",
+        Level::Must,
+        LEGACY,
+        "A request id is never used again in a session.",
+    ),
+    rule(
+        "base.request.id-unique-in-flight",
+        Level::Must,
+        MODERN,
+        "A request id differs from all that wait for a response.",
+    ),
+    rule(
+        "base.response.id-echo",
+        Level::Must,
+        LEGACY,
+        "A response repeats the id of the server's request with its type.",
+    ),
+    rule("base.response.result-xor-error", Level::Must, LEGACY, "A response has either a result or an error."),
+    rule("base.notification.no-id", Level::Must, ALL, "A notification has no id."),
+    rule("base.notification.no-response", Level::Must, ALL, "Nothing is sent back for a notification."),
+    rule("base.client-sends-no-responses", Level::Must, MODERN, "A modern client sends no responses."),
+    rule("base.batch.none-sent", Level::Must, SINCE_2025_06, "Messages are sent one by one, never as an array."),
+    rule("base.encoding.utf8", Level::Must, SINCE_2025_03, "Messages are encoded in UTF-8."),
+    rule(
+        "base.request.method-and-params-shape",
+        Level::Must,
+        ALL,
+        "Requests use methods of the revision, with params of the shape that it gives them.",
+    ),
+    rule("stdio.newline-delimited", Level::Trait, ALL, "Each message is one line that ends with a newline."),
+    rule("stdio.no-embedded-newlines", Level::Must, ALL, "A message has no raw newline in it."),
+    rule(
+        "stdio.stdin-only-mcp",
+        Level::Must,
+        ALL,
+        "Nothing but MCP messages is written to a server's standard input.",
+    ),
+    Requirement {
+        vantage: Vantage::Process,
+        ..rule(
+            "stdio.shutdown.close-stdin-first",
+            Level::Should,
+            ALL,
+            "A shutdown begins with the end of standard input.",
+        )
+    },
+    rule(
+        "stdio.probe.discover-first",
+        Level::Should,
+        MODERN,
+        "A client of both eras opens with `server/discover`.",
+    ),
+    rule(
+        "stdio.probe.version-in-meta",
+        Level::Should,
+        MODERN,
+        "The probe names the preferred version in its `_meta`.",
+    ),
+    rule(
+        "lifecycle.initialize-first",
+        Level::Must,
+        LEGACY,
+        "`initialize` is the first interaction on a connection.",
+    ),
+    rule(
+        "lifecycle.initialize.fields",
+        Level::Must,
+        LEGACY,
+        "`initialize` has protocolVersion, capabilities, and clientInfo with name and version.",
+    ),
+    rule(
+        "lifecycle.initialized-notification",
+        Level::Must,
+        LEGACY,
+        "After `initialize` succeeded, `notifications/initialized` comes before normal operation.",
+    ),
+    rule(
+        "lifecycle.no-early-requests",
+        Level::Should,
+        LEGACY,
+        "Apart from `ping`, no request comes before the response to `initialize`.",
+    ),
+    rule(
+        "lifecycle.version.sends-supported",
+        Level::Must,
+        LEGACY,
+        "The version sent is one that the client supports.",
+    ),
+    rule(
+        "lifecycle.version.sends-latest",
+        Level::Should,
+        LEGACY,
+        "The version sent is the latest that the client supports.",
+    ),
+    rule(
+        "stdio.probe.modern-error-no-fallback",
+        Level::Trait,
+        MODERN,
+        "An error that only a modern server gives does not lead to `initialize`.",
+    ),
+    rule("ping.responds", Level::Must, LEGACY, "A ping of the server is answered with an empty result."),
+    rule(
+        "base.unknown-server-request.method-not-found",
+        Level::Trait,
+        LEGACY,
+        "A request with an unknown method is answered with -32601.",
+    ),
+    rule(
+        "lifecycle.version.disconnect-if-unsupported",
+        Level::Should,
+        LEGACY,
+        "A version in the answer that the client does not support ends the connection.",
+    ),
+    rule(
+        "tools.name.collision-disambiguated",
+        Level::Should,
+        MODERN,
+        "Equal names of tools of two servers are told apart.",
+    ),
+    rule("tools.list-changed.refetch", Level::Trait, ALL, "A changed list is asked for again."),
+    rule(
+        "modern.meta.protocol-version",
+        Level::Must,
+        MODERN,
+        "Every request names its protocol version in `_meta`.",
+    ),
+    rule(
+        "modern.meta.client-capabilities",
+        Level::Must,
+        MODERN,
+        "Every request has the client's capabilities in `_meta`.",
+    ),
+    rule("modern.meta.client-info", Level::Should, MODERN, "Every request has clientInfo in `_meta`."),
+    rule(
+        "modern.no-initialize-on-modern-server",
+        Level::Trait,
+        MODERN,
+        "A server known to be modern is not initialized.",
+    ),
+    rule(
+        "modern.removed-methods-not-used",
+        Level::Trait,
+        MODERN,
+        "Methods that the revision removed are not sent.",
+    ),
+    rule("tools.list.requested-before-call", Level::Trait, ALL, "Only tools that the server listed are called."),
+    rule(
+        "tools.list.only-with-capability",
+        Level::Trait,
+        ALL,
+        "`tools/list` and `tools/call` go only to servers that declare tools.",
+    ),
+    rule(
+        "tools.call.wire-name-unprefixed",
+        Level::Trait,
+        ALL,
+        "`params.name` is exactly a name that the server listed.",
+    ),
+    rule("tools.call.arguments-object", Level::Must, ALL, "`arguments` is an object, where it is given."),
+    rule(
+        "tools.call.invokes",
+        Level::Trait,
+        ALL,
+        "A permitted tool use becomes one call with the typed arguments.",
+    ),
+    rule("tools.name.case-sensitive", Level::Should, SINCE_2025_11, "Tool names keep their case."),
+    rule("tools.schema.no-parameters", Level::Trait, SINCE_2025_11, "Tools with an empty schema can be used."),
+    told("tools.error.is-error-to-model", Level::Should, ALL, "Results with `isError` are given to the model."),
+    told(
+        "tools.error.protocol-error-to-model",
+        Level::May,
+        ALL,
+        "JSON-RPC errors of calls may be given to the model.",
+    ),
+    told("tools.result.multiple-blocks-order", Level::Trait, ALL, "Several content blocks stay in order."),
+    rule("tools.human-in-loop.can-deny", Level::Should, ALL, "A human can deny a tool call."),
+    rule("pagination.cursor-verbatim", Level::Must, ALL, "Cursors come back exactly as they were given."),
+    rule("pagination.missing-cursor-ends", Level::Should, ALL, "A missing cursor ends the list."),
+    rule("pagination.both-flows", Level::Should, ALL, "Lists with and without pages are read to the end."),
+    rule(
+        "pagination.empty-string-cursor-continues",
+        Level::Must,
+        MODERN,
+        "An empty cursor is valid and does not end the list.",
+    ),
+    rule("host.one-client-per-server", Level::Trait, ALL, "Each client talks to exactly one server."),
+];

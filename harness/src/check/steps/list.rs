@@ -1,0 +1,178 @@
+//! `expect.list` and `expect.offers`: every page is asked for, and the right tools are offered.
+
+use std::ops::Range;
+
+use super::{Judged, close, every, turn_after};
+use crate::check::sheet::{Sheet, Tally};
+use crate::check::stable_list::is_gated;
+use crate::check::view::{Conn, Exchange, Run, View, after};
+use crate::diagnostic::Spanned;
+use crate::json::Json;
+use crate::scenario::ast::{Step, ToolRef, Verb};
+use crate::trace::event::Event;
+
+pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>, index: usize, step: &Step) {
+    let Verb::List { server, offers, hidden, alive } = &step.verb else {
+        return;
+    };
+    let key = server.value.as_str();
+    let judged = every(view, |run| {
+        if !run.is_alive() {
+            return Judged::Untestable("the host reached neither a server nor the model".to_owned());
+        }
+        let mut tally = pages(run, key);
+        if let Some(alive) = alive {
+            tally.absorb(alive_at_first_request(run, key, alive.value));
+        }
+        Judged::Facts(tally)
+    });
+    close(sheet, "expect.list", &step.span, judged, "every page was asked for");
+    if !offers.is_empty() || !hidden.is_empty() {
+        let judged = every(view, |run| offered(run, key, turn_after(view.plan, index), offers, hidden));
+        close(
+            sheet,
+            "expect.offers",
+            &place(offers, hidden, step),
+            judged,
+            "the right tools were offered on every turn",
+        );
+    }
+}
+
+/// The names that the expectation is about.
+fn place(offers: &[Spanned<String>], hidden: &[Spanned<String>], step: &Step) -> Range<usize> {
+    let spans = || offers.iter().chain(hidden).map(|name| &name.span);
+    let start = spans().map(|span| span.start).min();
+    let end = spans().map(|span| span.end).max();
+    start.zip(end).map_or_else(|| step.span.clone(), |(start, end)| start..end)
+}
+
+/// Some connection read the list to its end, and no cursor was changed on the way.
+pub(in crate::check) fn pages(run: &Run<'_>, key: &str) -> Tally {
+    let mut tally = Tally::default();
+    let mut complete = Vec::new();
+    let mut partial = Vec::new();
+    for conn in run.conns_of(key) {
+        match chain(conn) {
+            Chain::Complete(events) => complete.extend(events),
+            Chain::Partial(events) => partial.extend(events),
+            Chain::None => {}
+        }
+        for (cursor, event) in invented_cursors(conn) {
+            tally.fails(format!("the cursor {cursor} was never given by `{key}`"), [event]);
+        }
+    }
+    if !complete.is_empty() {
+        tally.holds(complete);
+    } else if partial.is_empty() {
+        tally.fails(format!("the host never asked `{key}` for its tools"), run.first_contact());
+    } else {
+        tally.fails(format!("the host did not ask `{key}` for every page of its tools"), partial);
+    }
+    tally
+}
+
+pub(in crate::check) enum Chain<'a> {
+    /// The list was read to its end; the events of its pages.
+    Complete(Vec<&'a Event>),
+    /// It was begun.
+    Partial(Vec<&'a Event>),
+    None,
+}
+
+/// Follows the cursors of a connection from its first `tools/list` without one.
+pub(in crate::check) fn chain<'a>(conn: &Conn<'a>) -> Chain<'a> {
+    let lists: Vec<_> = conn.rpcs.iter().filter(|rpc| rpc.method == "tools/list").collect();
+    let mut events = Vec::new();
+    let mut seen: Vec<&Json> = Vec::new();
+    let mut next = lists.iter().find(|rpc| rpc.param("cursor").is_none() && rpc.result().is_some());
+    while let Some(rpc) = next {
+        let Some((answer, page)) = rpc.result() else {
+            break;
+        };
+        events.extend([rpc.event, answer]);
+        let Some(cursor) = page.get("nextCursor") else {
+            return Chain::Complete(events);
+        };
+        // A server that gives a cursor again goes in circles; to stop there is all that a host can do.
+        if seen.contains(&cursor) {
+            return Chain::Complete(events);
+        }
+        seen.push(cursor);
+        next = lists.iter().find(|rpc| rpc.param("cursor") == Some(cursor) && rpc.result().is_some());
+    }
+    match lists.first() {
+        Some(first) if events.is_empty() => Chain::Partial(vec![first.event]),
+        Some(_) => Chain::Partial(events),
+        None => Chain::None,
+    }
+}
+
+/// Cursors that came back without having been given before on the connection.
+pub(in crate::check) fn invented_cursors<'a>(conn: &Conn<'a>) -> Vec<(Json, &'a Event)> {
+    let lists = || conn.rpcs.iter().filter(|rpc| rpc.method == "tools/list");
+    let asked = lists().filter_map(|rpc| Some((rpc.param("cursor")?, rpc.event)));
+    let given = |cursor: &Json, event: &Event| {
+        lists()
+            .filter_map(|rpc| rpc.result())
+            .any(|(answer, page)| page.get("nextCursor") == Some(cursor) && !after(answer, event))
+    };
+    asked.filter(|(cursor, event)| !given(cursor, event)).map(|(cursor, event)| (cursor.clone(), event)).collect()
+}
+
+/// The connections that were open when the model was first asked.
+fn alive_at_first_request(run: &Run<'_>, key: &str, wanted: u32) -> Tally {
+    let mut tally = Tally::default();
+    let Some(first) = run.main_line().next() else {
+        return tally;
+    };
+    let open = |conn: &&Conn<'_>| {
+        let started = conn.events.first().is_some_and(|start| !after(start, first.event));
+        started && conn.end().is_none_or(|end| after(end, first.event))
+    };
+    let starts: Vec<_> = run.conns_of(key).filter(open).filter_map(|conn| conn.events.first().copied()).collect();
+    let reason =
+        format!("{} connections of `{key}` were open at the first model request, not {wanted}", starts.len());
+    let evidence = starts.iter().copied().chain([first.event]);
+    if starts.len() == wanted as usize {
+        tally.holds(evidence)
+    } else {
+        tally.fails(reason, evidence)
+    }
+    tally
+}
+
+fn offered(
+    run: &Run<'_>,
+    key: &str,
+    turn: usize,
+    offers: &[Spanned<String>],
+    hidden: &[Spanned<String>],
+) -> Judged {
+    let exchanges: Vec<&Exchange<'_>> =
+        run.main_line().filter(|exchange| exchange.request.is_some() && exchange.turn >= Some(turn)).collect();
+    if exchanges.is_empty() {
+        return Judged::Untestable("the model was never asked after this step".to_owned());
+    }
+    let mut tally = Tally::default();
+    let tool = |name: &Spanned<String>| ToolRef { server: key.to_owned(), tool: name.value.clone() };
+    for exchange in exchanges {
+        for tool in offers.iter().map(tool) {
+            if exchange.offers(&tool) {
+                tally.holds([exchange.event]);
+            } else if !is_gated(run.plan, &tool) {
+                tally.fails(format!("`{tool}` is not offered"), [exchange.event]);
+            }
+        }
+        let listed = run.listed_before(exchange.event);
+        for tool in hidden.iter().map(tool) {
+            if exchange.offers(&tool) {
+                tally.fails(format!("`{tool}` is offered and should be hidden"), [exchange.event]);
+            } else if let Some((_, answer)) = listed.iter().find(|(known, _)| *known == tool) {
+                // Hidden is only what the host knew of.
+                tally.holds([*answer, exchange.event]);
+            }
+        }
+    }
+    Judged::Facts(tally)
+}

@@ -1,0 +1,143 @@
+//! The expectations of steps. Each speaks of every judged run of the trace; one finding per step and expectation.
+
+mod ask;
+mod call;
+pub(super) mod connect;
+mod counts;
+mod deny;
+pub(super) mod list;
+mod model_api;
+mod run_ends;
+mod say;
+mod stop;
+mod told;
+
+use std::ops::Range;
+
+use super::finding::{Finding, Level, Verdict};
+use super::sheet::{Sheet, Tally};
+use super::view::{Emitted, Run, View};
+use crate::plan::{Plan, PlannedUse};
+use crate::scenario::ast::{Outcome, UseKind, Verb};
+
+/// What came of one expectation.
+pub(super) enum Judged {
+    /// Facts, of which there is at least one.
+    Facts(Tally),
+    /// It could not be judged, for this reason.
+    Untestable(String),
+}
+
+pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>) {
+    let mut says = 0;
+    for (index, step) in view.plan.scenario.steps.iter().enumerate() {
+        let first = sheet.findings.len();
+        match &step.verb {
+            Verb::Connect { servers, spawns } => connect::check(view, sheet, servers, spawns.as_ref(), &step.span),
+            Verb::List { .. } => list::check(view, sheet, index, step),
+            Verb::Uses(_) => {
+                for planned in view.plan.uses.iter().filter(|planned| planned.step == index) {
+                    one_use(view, sheet, planned);
+                }
+            }
+            Verb::Say(_) => {
+                say::check(view, sheet, says, &step.span);
+                says += 1;
+            }
+            Verb::Stop(stop) => stop::check(view, sheet, stop.value, &step.span),
+            Verb::Prompt(_) => {}
+        }
+        if step.outcome == Outcome::Trait {
+            sheet.findings[first..].iter_mut().for_each(|finding| soften(view, finding));
+        }
+    }
+    counts::check(view, sheet);
+    run_ends::check(view, sheet);
+    model_api::check(view, sheet);
+}
+
+fn one_use(view: &View<'_>, sheet: &mut Sheet<'_>, planned: &PlannedUse) {
+    match &planned.kind {
+        UseKind::Call => {
+            close(
+                sheet,
+                "expect.call",
+                &planned.span,
+                every(view, |run| call::judge(run, planned)),
+                "called once, and told",
+            );
+        }
+        UseKind::Deny { by } => deny::check(view, sheet, planned, *by),
+        UseKind::Ask { answer } => {
+            let judged = every(view, |run| ask::judge(run, planned, *answer));
+            close(sheet, "expect.ask", &planned.span, judged, "asked first, and the outcome follows the answer");
+        }
+    }
+    if let Some(wanted) = &planned.told {
+        let judged = every(view, |run| told::judge(run, planned, wanted));
+        close(sheet, "expect.told", &wanted.span, judged, "the model was told what the step says");
+    }
+}
+
+/// Judges all runs and puts the facts together. A failure of one run outweighs that another could not be judged.
+fn every(view: &View<'_>, judge: impl Fn(&Run<'_>) -> Judged) -> Judged {
+    let mut all = Tally::default();
+    let mut reason = None;
+    for run in view.judged() {
+        match judge(run) {
+            Judged::Facts(tally) => all.absorb(tally),
+            Judged::Untestable(why) => reason = reason.or(Some(why)),
+        }
+    }
+    match reason {
+        Some(reason) if !all.has_failed() => Judged::Untestable(reason),
+        None if view.judged().next().is_none() => Judged::Untestable("the trace has no run".to_owned()),
+        _ => Judged::Facts(all),
+    }
+}
+
+fn close(sheet: &mut Sheet<'_>, id: &'static str, span: &Range<usize>, judged: Judged, holds: &str) {
+    match judged {
+        Judged::Facts(tally) if tally.is_empty() => {
+            sheet.untestable(id, Level::Invariant, "nothing in the trace speaks of this step", span);
+        }
+        Judged::Facts(tally) => sheet.close_at(id, tally, holds, span),
+        Judged::Untestable(reason) => sheet.untestable(id, Level::Invariant, reason, span),
+    }
+}
+
+/// The emitted use, or why there is none.
+fn emitted<'r, 'a>(run: &'r Run<'a>, planned: &PlannedUse) -> Result<&'r Emitted<'a>, Judged> {
+    run.emitted(planned.index).ok_or_else(|| {
+        Judged::Untestable(if run.is_alive() {
+            format!("the host never came to ask for the reply in which `{}` is used", planned.tool)
+        } else {
+            "the host reached neither a server nor the model".to_owned()
+        })
+    })
+}
+
+/// `outcome = "trait"`: what was found is recorded. Where nothing happened at all, there is nothing to record.
+fn soften(view: &View<'_>, finding: &mut Finding) {
+    if finding.verdict == Verdict::Untestable && !view.judged().any(Run::is_alive) {
+        return;
+    }
+    let value = match finding.verdict {
+        Verdict::Pass => "holds",
+        Verdict::Fail => "does not hold",
+        Verdict::Untestable => "not reached",
+        Verdict::Trait | Verdict::NotApplicable => return,
+    };
+    finding.level = Level::Trait;
+    finding.verdict = Verdict::Trait;
+    finding.value = Some(value.to_owned());
+}
+
+/// The first turn of the script that follows a step: the model requests from there on show what the step is about.
+fn turn_after(plan: &Plan, step: usize) -> usize {
+    let later = |turn: &crate::plan::Turn| {
+        turn.uses.iter().filter_map(|&at| plan.uses.get(at)).any(|planned| planned.step > step)
+    };
+    let last = plan.turns.len().saturating_sub(1);
+    plan.turns.iter().position(later).unwrap_or(last)
+}

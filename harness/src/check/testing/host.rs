@@ -1,0 +1,481 @@
+//! A correct host, as small as it can be: it opens, lists, offers, checks, asks, calls and tells.
+
+use super::tape::Tape;
+use crate::check::schema;
+use crate::host::profile::ApiName;
+use crate::json::Json;
+use crate::model::{Engine, Ours, Prompts, Role, api};
+use crate::plan::{Plan, Published};
+use crate::revision::Era;
+use crate::scenario::ast::{Answer, ToolRef, UseKind};
+use crate::server::{Act, Cause, Server};
+use crate::trace::event::{Event, Kind};
+
+/// What a correct host may do or leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::check) enum Habits {
+    /// It puts the model's id of a tool use on the wire.
+    SendsIds,
+    /// It does not, so calls are joined in other ways.
+    KeepsIds,
+}
+
+/// One configured server with its connection.
+struct Link {
+    key: String,
+    conn: u32,
+    server: Server,
+    next_id: i64,
+    tools: Vec<Json>,
+    alive: bool,
+}
+
+struct Host<'p> {
+    plan: &'p Plan,
+    habits: Habits,
+    role: Role,
+    tape: Tape,
+    links: Vec<Link>,
+    history: Vec<Json>,
+}
+
+/// What a call came to.
+enum Told {
+    Result(Json),
+    Refused(String),
+}
+
+/// All host runs of a plan.
+pub(super) fn play(plan: &Plan, habits: Habits) -> Vec<Event> {
+    let mut roles = vec![Role::Main];
+    if plan.runs > 1 {
+        roles.push(Role::Second);
+    }
+    if plan.twin_rules.is_some() {
+        roles.push(Role::Twin);
+    }
+    let mut tape = Tape::default();
+    for (at, role) in roles.into_iter().enumerate() {
+        tape.run = u32::try_from(at).unwrap() + 1;
+        let mut host = Host { plan, habits, role, tape, links: Vec::new(), history: Vec::new() };
+        host.run();
+        tape = host.tape;
+    }
+    tape.events
+}
+
+/// A host that does nothing.
+pub(super) fn idle() -> Vec<Event> {
+    let mut tape = Tape { run: 1, ..Tape::default() };
+    tape.fact(Kind::RunStart, None, Json::object([("role", "main"), ("isolation", "none")]));
+    tape.fact(Kind::HostStart, None, Json::empty());
+    tape.fact(Kind::HostExit, None, Json::object([("code", 0)]));
+    tape.fact(Kind::Gone, None, Json::object([("survivors", 0)]));
+    tape.fact(Kind::RunEnd, None, Json::object([("reason", "exit")]));
+    tape.events
+}
+
+impl Host<'_> {
+    fn run(&mut self) {
+        let start = Json::object([("role", self.role.as_str()), ("isolation", "none")]);
+        self.tape.fact(Kind::RunStart, None, start);
+        self.tape.fact(Kind::HostStart, None, Json::empty());
+        self.tape.tick();
+        self.tape.write(Kind::Prompt, None, None, Some(self.plan.prompts[0].clone().into_bytes()), Json::Null);
+        for at in 0..self.plan.servers.len() {
+            self.open(at);
+        }
+        let stopped = self.converse();
+        for at in 0..self.links.len() {
+            self.close(at);
+        }
+        let exit = match stopped {
+            Some(signal) => Json::object([("signal", signal)]),
+            None => Json::object([("code", 0)]),
+        };
+        self.tape.fact(Kind::HostExit, None, exit);
+        self.tape.fact(Kind::Gone, None, Json::object([("survivors", 0)]));
+        self.tape.fact(Kind::RunEnd, None, Json::object([("reason", "exit")]));
+    }
+
+    fn open(&mut self, at: usize) {
+        let planned = &self.plan.servers[at];
+        let (key, revision) = (&planned.key, self.plan.key.revision);
+        let mut server =
+            Server::new(key, planned.script.clone(), revision, planned.words.clone(), self.plan.key.seed);
+        let conn = u32::try_from(at).unwrap() + 1;
+        self.tape.fact(Kind::ServerStart, Some((key, conn)), Json::object([("pid", 100 + at)]));
+        let acts = server.open(conn);
+        self.links.push(Link { key: key.clone(), conn, server, next_id: 1, tools: Vec::new(), alive: true });
+        self.perform(at, acts, None);
+        match revision.era() {
+            Era::Legacy => {
+                let info = Json::object([("name", "simulated"), ("version", "1.0")]);
+                let params = Json::object([
+                    ("protocolVersion", Json::from("2025-11-25")),
+                    ("capabilities", Json::empty()),
+                    ("clientInfo", info),
+                ]);
+                if self.request(at, "initialize", params).is_some() {
+                    let line = Json::object([("jsonrpc", "2.0"), ("method", "notifications/initialized")]);
+                    self.line(at, &line);
+                }
+            }
+            Era::Modern => {
+                self.request(at, "server/discover", Json::empty());
+            }
+        }
+        self.list(at);
+    }
+
+    fn list(&mut self, at: usize) {
+        let mut params = Json::empty();
+        while let Some(Ok(page)) = self.request(at, "tools/list", params) {
+            let tools = page.get("tools").map(Json::items).unwrap_or_default();
+            self.links[at].tools.extend(tools.iter().cloned());
+            let Some(cursor) = page.get("nextCursor") else { break };
+            params = Json::object([("cursor", cursor.clone())]);
+        }
+    }
+
+    fn close(&mut self, at: usize) {
+        let (key, conn) = (self.links[at].key.clone(), self.links[at].conn);
+        if self.links[at].alive {
+            self.tape.fact(Kind::WireEof, Some((&key, conn)), Json::Null);
+            self.tape.fact(Kind::ServerExit, Some((&key, conn)), Json::object([("code", 0)]));
+        }
+    }
+
+    /// A request with its response; nothing where the server is gone.
+    fn request(&mut self, at: usize, method: &str, mut params: Json) -> Option<Result<Json, Json>> {
+        if !self.links[at].alive {
+            return None;
+        }
+        if self.plan.key.revision.era() == Era::Modern {
+            let mut meta = params.get("_meta").cloned().unwrap_or_else(Json::empty);
+            meta.set("io.modelcontextprotocol/protocolVersion", self.plan.key.revision.as_str());
+            meta.set("io.modelcontextprotocol/clientCapabilities", Json::empty());
+            let info = Json::object([("name", "simulated"), ("version", "1.0")]);
+            meta.set("io.modelcontextprotocol/clientInfo", info);
+            params.set("_meta", meta);
+        }
+        let id = self.links[at].next_id;
+        self.links[at].next_id += 1;
+        let line = Json::object([
+            ("jsonrpc", Json::from("2.0")),
+            ("id", id.into()),
+            ("method", method.into()),
+            ("params", params),
+        ]);
+        let answers = self.line(at, &line);
+        let answer = answers.into_iter().find(|answer| answer.get("id").and_then(Json::as_i64) == Some(id))?;
+        Some(match (answer.get("result"), answer.get("error")) {
+            (Some(result), _) => Ok(result.clone()),
+            (None, error) => Err(error.cloned().unwrap_or(Json::Null)),
+        })
+    }
+
+    fn line(&mut self, at: usize, line: &Json) -> Vec<Json> {
+        self.tape.tick();
+        let bytes = line.to_bytes();
+        let link = &mut self.links[at];
+        let (key, conn) = (link.key.clone(), link.conn);
+        let end = Json::object([("end", "lf")]);
+        let n = self.tape.write(Kind::ToServer, Some((&key, conn)), None, Some(bytes.clone()), end);
+        let acts = self.links[at].server.line(conn, &bytes);
+        self.perform(at, acts, Some(n))
+    }
+
+    fn perform(&mut self, at: usize, acts: Vec<Act>, request: Option<u32>) -> Vec<Json> {
+        let (key, conn) = (self.links[at].key.clone(), self.links[at].conn);
+        let mut sent = Vec::new();
+        for act in acts {
+            match act {
+                Act::Send { line, cause } => {
+                    let cause = request.filter(|_| matches!(cause, Cause::Request { .. }));
+                    sent.extend(Json::parse(&line));
+                    self.tape.write(Kind::ToHost, Some((&key, conn)), cause, Some(line), Json::Null);
+                }
+                Act::Stderr(text) => {
+                    self.tape.write(Kind::ServerErr, Some((&key, conn)), None, Some(text), Json::Null);
+                }
+                Act::Exit(code) => {
+                    let data = Json::object([("code", Json::from(code)), ("by", "script".into())]);
+                    self.tape.write(Kind::ServerExit, Some((&key, conn)), None, None, data);
+                    let by = Json::object([("by", "server")]);
+                    self.tape.write(Kind::WireClosed, Some((&key, conn)), None, None, by);
+                    self.links[at].alive = false;
+                }
+                other => panic!("no scenario needs {other:?} here"),
+            }
+        }
+        sent
+    }
+
+    /// Talks to the model until it has said its last word; a stop by signal gives the signal.
+    fn converse(&mut self) -> Option<&'static str> {
+        let mut engine = Engine::new(self.plan, self.tape.run, self.role);
+        let api = api(self.plan.profile.model.api);
+        let ours = Ours::of(self.plan);
+        loop {
+            let body = self.body();
+            let answer = engine.answer(&body, &body.to_bytes());
+            let mut data = Json::object([("main", answer.main)]);
+            if let Some(turn) = answer.turn {
+                data.set("turn", turn);
+            }
+            data.set("repeated", answer.repeated);
+            data.set("prefix", answer.prefix);
+            self.tape.tick();
+            let reduced = api.reduce(&body, &ours.keep(Prompts::Reduce)).to_bytes();
+            let n = self.tape.write(Kind::ModelRequest, None, None, Some(reduced), data.clone());
+            if let Some(stop) = self.plan.stop.filter(|stop| Some(stop.turn) == answer.turn) {
+                return Some(match stop.how {
+                    crate::scenario::ast::Stop::Sigint => "SIGINT",
+                    crate::scenario::ast::Stop::Sigterm => "SIGTERM",
+                    _ => "SIGKILL",
+                });
+            }
+            let reply = answer.reply.unwrap();
+            let uses = answer.uses.iter().map(|used| {
+                let mut entry = Json::object([
+                    ("id", Json::from(&used.id)),
+                    ("use", used.index.into()),
+                    ("name", Json::from(&used.published.name)),
+                    ("name_from", used.name_from.as_str().into()),
+                    ("input", Json::from(&used.input)),
+                ]);
+                if let Some(namespace) = &used.published.namespace {
+                    entry.set("namespace", namespace);
+                }
+                entry
+            });
+            data.set("uses", Json::array(uses));
+            self.tape.tick();
+            self.tape.write(Kind::ModelReply, None, Some(n), Some(api.blocks(&reply).to_bytes()), data);
+            if answer.uses.is_empty() {
+                return None;
+            }
+            let told: Vec<_> = answer
+                .uses
+                .iter()
+                .map(|used| (used.id.clone(), self.hop(used.index, &used.id, &used.published, &used.input)))
+                .collect();
+            self.remember(&api.blocks(&reply), &told);
+        }
+    }
+
+    /// One tool use, from shape over permission to the call.
+    fn hop(&mut self, index: usize, id: &str, published: &Published, input: &str) -> Told {
+        let planned = &self.plan.uses[index];
+        let Some((at, entry)) = self.find(&planned.tool) else {
+            return Told::Refused(format!("No such tool: {published}"));
+        };
+        let input = if input.is_empty() { "{}" } else { input };
+        let Some(input) = Json::parse(input).ok().filter(Json::is_object) else {
+            return Told::Refused("InputValidationError: the arguments are no JSON object".to_owned());
+        };
+        let schema = entry.get("inputSchema").cloned().unwrap_or(Json::Null);
+        if let Some(keyword) = schema::violation(&schema, &input) {
+            return Told::Refused(format!("InputValidationError: {keyword}"));
+        }
+        match &planned.kind {
+            UseKind::Deny { .. } if self.role != Role::Twin => {
+                return Told::Refused("Permission denied".to_owned());
+            }
+            UseKind::Ask { answer } => {
+                if !self.ask(index, id, published, &input, *answer) {
+                    return Told::Refused("The user said no".to_owned());
+                }
+            }
+            UseKind::Deny { .. } | UseKind::Call => {}
+        }
+        let mut params = Json::object([("name", Json::from(&planned.tool.tool)), ("arguments", input)]);
+        if let (Habits::SendsIds, Some(pointer)) = (self.habits, &self.plan.profile.tool_use_id) {
+            let key = pointer.trim_start_matches("/_meta/").replace("~1", "/");
+            params.set("_meta", Json::object([(key.as_str(), id)]));
+        }
+        match self.request(at, "tools/call", params) {
+            Some(Ok(result)) => Told::Result(result),
+            Some(Err(error)) => Told::Refused(format!("Error: {}", error.str("message").unwrap_or_default())),
+            None => Told::Refused("Error: the server is gone".to_owned()),
+        }
+    }
+
+    fn find(&self, tool: &ToolRef) -> Option<(usize, Json)> {
+        let at = self.links.iter().position(|link| link.key == tool.server)?;
+        let entry = self.links[at].tools.iter().find(|entry| entry.str("name") == Some(&tool.tool))?;
+        Some((at, entry.clone()))
+    }
+
+    fn ask(&mut self, index: usize, id: &str, published: &Published, input: &Json, answer: Answer) -> bool {
+        let data = Json::object([
+            ("id", Json::from("q")),
+            ("use", index.into()),
+            ("tool_use", id.into()),
+            ("name", Json::from(&published.name)),
+            ("input", Json::from(input.to_string())),
+        ]);
+        let question = self.tape.fact(Kind::Question, None, data);
+        let (word, allowed) = match answer {
+            Answer::Allow => ("allow", true),
+            Answer::Always => ("always", true),
+            Answer::Deny => ("deny", false),
+        };
+        self.tape.tick();
+        self.tape.write(Kind::Answer, None, Some(question), None, Json::object([("answer", word)]));
+        allowed
+    }
+
+    fn body(&self) -> Json {
+        let offers = self.links.iter().flat_map(|link| link.tools.iter().map(move |tool| (&link.key, tool)));
+        let names = crate::host::names::Names::new(&self.plan.profile).unwrap();
+        let prompt = self.plan.prompts[0].as_str();
+        match self.plan.profile.model.api {
+            ApiName::AnthropicMessages => {
+                let tools = offers.map(|(key, tool)| {
+                    let of = ToolRef { server: key.clone(), tool: tool.str("name").unwrap().to_owned() };
+                    Json::object([
+                        ("name", Json::from(names.published(&of).unwrap().name)),
+                        ("description", tool.get("description").cloned().unwrap_or(Json::Null)),
+                        ("input_schema", tool.get("inputSchema").cloned().unwrap_or(Json::Null)),
+                    ])
+                });
+                let text = Json::object([("type", "text"), ("text", prompt)]);
+                let first = Json::object([("role", Json::from("user")), ("content", Json::array([text]))]);
+                Json::object([
+                    ("model", Json::from("m")),
+                    ("max_tokens", 1000.into()),
+                    ("stream", true.into()),
+                    ("tools", Json::array(tools)),
+                    ("messages", Json::array([first].into_iter().chain(self.history.iter().cloned()))),
+                ])
+            }
+            ApiName::OpenaiResponses => {
+                let spaces = self.links.iter().map(|link| {
+                    let mut namespace = String::new();
+                    let tools: Vec<Json> = link
+                        .tools
+                        .iter()
+                        .map(|tool| {
+                            let of =
+                                ToolRef { server: link.key.clone(), tool: tool.str("name").unwrap().to_owned() };
+                            let published = names.published(&of).unwrap();
+                            namespace = published.namespace.unwrap_or_default();
+                            Json::object([
+                                ("type", Json::from("function")),
+                                ("name", Json::from(published.name)),
+                                ("description", tool.get("description").cloned().unwrap_or(Json::Null)),
+                                ("strict", false.into()),
+                                ("parameters", with_properties(tool.get("inputSchema"))),
+                            ])
+                        })
+                        .collect();
+                    Json::object([
+                        ("type", Json::from("namespace")),
+                        ("name", namespace.into()),
+                        ("description", "tools".into()),
+                        ("tools", Json::Array(tools)),
+                    ])
+                });
+                let text = Json::object([("type", "input_text"), ("text", prompt)]);
+                let first = Json::object([
+                    ("type", Json::from("message")),
+                    ("role", "user".into()),
+                    ("content", Json::array([text])),
+                ]);
+                Json::object([
+                    ("model", Json::from("m")),
+                    ("stream", true.into()),
+                    ("store", false.into()),
+                    ("tools", Json::array(spaces.filter(|space| !space.get("tools").unwrap().items().is_empty()))),
+                    ("input", Json::array([first].into_iter().chain(self.history.iter().cloned()))),
+                ])
+            }
+        }
+    }
+
+    /// Puts the reply and the results into the history, in the form of the API.
+    fn remember(&mut self, blocks: &Json, told: &[(String, Told)]) {
+        match self.plan.profile.model.api {
+            ApiName::AnthropicMessages => {
+                let blocks = blocks.items().iter().map(|block| match block.str("input") {
+                    // The API takes objects only in history.
+                    Some(_) => {
+                        let mut block = block.clone();
+                        block.set("input", Json::empty());
+                        block
+                    }
+                    None => block.clone(),
+                });
+                let assistant =
+                    Json::object([("role", Json::from("assistant")), ("content", Json::array(blocks))]);
+                let results = told.iter().map(|(id, told)| {
+                    let (content, is_error) = content(told);
+                    Json::object([
+                        ("type", Json::from("tool_result")),
+                        ("tool_use_id", id.into()),
+                        ("content", Json::Array(content)),
+                        ("is_error", is_error.into()),
+                    ])
+                });
+                let user = Json::object([("role", Json::from("user")), ("content", Json::array(results))]);
+                self.history.extend([assistant, user]);
+            }
+            ApiName::OpenaiResponses => {
+                self.history.extend(blocks.items().iter().cloned());
+                for (id, told) in told {
+                    let (content, _) = content(told);
+                    let texts: Vec<&str> = content.iter().filter_map(|block| block.str("text")).collect();
+                    self.history.push(Json::object([
+                        ("type", Json::from("function_call_output")),
+                        ("call_id", id.into()),
+                        ("output", texts.join("\n").into()),
+                    ]));
+                }
+            }
+        }
+    }
+}
+
+/// The blocks that tell a result, and whether it is an error.
+fn content(told: &Told) -> (Vec<Json>, bool) {
+    let text = |text: &str| Json::object([("type", "text"), ("text", text)]);
+    match told {
+        Told::Refused(reason) => (vec![text(reason)], true),
+        Told::Result(result) => {
+            let blocks = result.get("content").map(Json::items).unwrap_or_default();
+            let mut content: Vec<Json> = blocks
+                .iter()
+                .map(|block| match block.str("type") {
+                    Some("image") => {
+                        let data = block.get("data").cloned().unwrap();
+                        let source = Json::object([
+                            ("type", Json::from("base64")),
+                            ("media_type", block.get("mimeType").cloned().unwrap()),
+                            ("data", data),
+                        ]);
+                        Json::object([("type", Json::from("image")), ("source", source)])
+                    }
+                    Some("resource") => {
+                        text(block.at(&["resource", "text"]).and_then(Json::as_str).unwrap_or_default())
+                    }
+                    _ => text(block.str("text").unwrap_or_default()),
+                })
+                .collect();
+            if let (true, Some(structured)) = (content.is_empty(), result.get("structuredContent")) {
+                content.push(text(&structured.to_string()));
+            }
+            (content, result.get("isError").and_then(Json::as_bool).unwrap_or(false))
+        }
+    }
+}
+
+/// The schema as the Responses API wants it: with properties, be they none.
+fn with_properties(schema: Option<&Json>) -> Json {
+    let mut schema = schema.cloned().unwrap_or_else(Json::empty);
+    if schema.get("properties").is_none() {
+        schema.set("properties", Json::empty());
+    }
+    schema
+}

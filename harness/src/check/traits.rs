@@ -1,0 +1,253 @@
+//! Traits: what hosts do where nothing binds them. Recorded per version, never failed.
+
+use std::collections::BTreeSet;
+
+use super::arguments;
+use super::reading;
+use super::sheet::Sheet;
+use super::stable_list::is_gated;
+use super::view::{Emitted, Run, View};
+use crate::host::profile::ApiName;
+use crate::json::Json;
+use crate::scenario::ast::{Answer, DenyBy, Input, UseKind};
+use crate::trace::event::{Event, Kind};
+
+pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>) {
+    spawns(view, sheet);
+    opening(view, sheet);
+    list_order(view, sheet);
+    of_uses(view, sheet, "name-from", "published names were taken from", |_, used| {
+        Some((used.name_from.clone(), vec![used.reply]))
+    });
+    of_uses(view, sheet, "joined-by", "calls were joined by", |run, used| {
+        let words: BTreeSet<&str> = used.calls.iter().map(|call| call.by.as_str()).collect();
+        let calls = run.calls(used).map(|(_, call)| call.event);
+        (!words.is_empty()).then(|| (words.into_iter().collect::<Vec<_>>().join(", "), calls.collect()))
+    });
+    of_uses(view, sheet, "denied-visible", "tools that are denied or asked about are", denied_visible);
+    of_uses(view, sheet, "denial-shape", "a denial is told as", denial_shape);
+    of_uses(view, sheet, "ended-without-result", "the run ended without the result of", ended_without_result);
+    of_uses(view, sheet, "error-visible", "an error result shows as", error_visible);
+    of_uses(view, sheet, "structured-told", "structured content is told as", structured_told);
+    of_uses(view, sheet, "malformed-input", "malformed arguments were", malformed_input);
+    of_uses(view, sheet, "empty-arguments", "no arguments travel as", empty_arguments);
+    of_uses(view, sheet, "numbers-respelled", "numbers were written", numbers_respelled);
+}
+
+/// One trait over all uses of the judged runs: the values that occurred, each once.
+fn of_uses<'a>(
+    view: &View<'a>,
+    sheet: &mut Sheet<'_>,
+    name: &str,
+    words: &str,
+    of: impl Fn(&Run<'a>, &Emitted<'a>) -> Option<(String, Vec<&'a Event>)>,
+) {
+    let mut values = BTreeSet::new();
+    let mut evidence = Vec::new();
+    for run in view.judged() {
+        for (value, events) in run.uses.iter().filter_map(|used| of(run, used)) {
+            values.insert(value);
+            evidence.extend(events);
+        }
+    }
+    if !values.is_empty() {
+        let value = values.into_iter().collect::<Vec<_>>().join(", ");
+        sheet.record(name, value.clone(), format!("{words} {value}"), evidence, None);
+    }
+}
+
+/// How many processes of each server the host started.
+fn spawns(view: &View<'_>, sheet: &mut Sheet<'_>) {
+    let mut counts = Vec::new();
+    let mut evidence = Vec::new();
+    for server in &view.plan.servers {
+        let per_run = view.judged().map(|run| {
+            let starts = run.of(Kind::ServerStart).filter(|event| event.server.as_deref() == Some(&server.key));
+            starts.collect::<Vec<_>>()
+        });
+        let per_run: Vec<_> = per_run.collect();
+        let most = per_run.iter().map(Vec::len).max().unwrap_or(0);
+        evidence.extend(per_run.into_iter().flatten());
+        counts.push(most.to_string());
+    }
+    if !evidence.is_empty() {
+        let value = counts.join(", ");
+        sheet.record("spawns", value.clone(), format!("processes started per server: {value}"), evidence, None);
+    }
+}
+
+/// What a host says of itself when it opens a connection.
+fn opening(view: &View<'_>, sheet: &mut Sheet<'_>) {
+    let mut probe = BTreeSet::new();
+    let mut requested = BTreeSet::new();
+    let mut capabilities = BTreeSet::new();
+    let mut evidence = Vec::new();
+    for conn in view.judged().flat_map(|run| &run.conns) {
+        let Some(first) = conn.rpcs.first() else { continue };
+        evidence.push(first.event);
+        probe.insert(first.method.clone());
+        for rpc in &conn.rpcs {
+            let meta = |key: &str| rpc.param("_meta").and_then(|meta| meta.get(key));
+            let version = rpc.param("protocolVersion").or_else(|| meta("io.modelcontextprotocol/protocolVersion"));
+            requested.extend(version.and_then(Json::as_str).map(str::to_owned));
+            let declared = meta("io.modelcontextprotocol/clientCapabilities")
+                .or_else(|| rpc.param("capabilities").filter(|_| rpc.method == "initialize"));
+            let names = declared.map(Json::members).unwrap_or_default();
+            capabilities.extend(names.iter().map(|(name, _)| name.to_lossy().into_owned()));
+        }
+    }
+    let list = |words: BTreeSet<String>| words.into_iter().collect::<Vec<_>>().join(", ");
+    if let Some(first) = evidence.first().copied() {
+        let (probe, requested) = (list(probe), list(requested));
+        let message = format!("connections are opened by {probe}");
+        sheet.record("era-probe", probe, message, evidence.clone(), None);
+        let message = format!("versions asked for: {requested}");
+        sheet.record("protocol-requested", requested, message, evidence, None);
+        let names = if capabilities.is_empty() { "none".to_owned() } else { list(capabilities) };
+        let message = format!("capabilities of the client: {names}");
+        sheet.record("client-capabilities", names, message, [first], None);
+    }
+}
+
+/// The order of our offers, against that of the list, and over the turns.
+fn list_order(view: &View<'_>, sheet: &mut Sheet<'_>) {
+    let Some(run) = view.judged().next() else { return };
+    let exchanges: Vec<_> = run.main_line().filter(|exchange| exchange.offers.len() > 1).collect();
+    let Some(first) = exchanges.first() else { return };
+    let names = |at: usize| exchanges[at].offers.iter().map(|offer| &offer.published).collect::<Vec<_>>();
+    let given = names(0);
+    let listed: Vec<_> = run.listed_before(first.event).into_iter().map(|(tool, _)| tool).collect();
+    let places: Vec<_> =
+        first.offers.iter().filter_map(|offer| listed.iter().position(|tool| *tool == offer.tool)).collect();
+    let value = if (1..exchanges.len()).any(|at| names(at) != given) {
+        "changing"
+    } else if places.is_sorted() {
+        "listed"
+    } else if given.is_sorted() {
+        "sorted"
+    } else {
+        "other"
+    };
+    let prefix =
+        exchanges.last().and_then(|last| last.event.data.get("prefix")).and_then(Json::as_i64).unwrap_or(0);
+    let message = format!("the order of the offered tools is {value}; the last two requests share {prefix} bytes");
+    sheet.record("list-order", value, message, exchanges.iter().map(|exchange| exchange.event), None);
+}
+
+fn denied_visible<'a>(run: &Run<'a>, used: &Emitted<'a>) -> Option<(String, Vec<&'a Event>)> {
+    let tool = &used.planned.tool;
+    let asked = &run.exchanges[used.asked];
+    let listed = run.listed_before(asked.event).iter().any(|(known, _)| known == tool);
+    let value = if asked.offers(tool) { "visible" } else { "hidden" };
+    (is_gated(run.plan, tool) && listed).then(|| (value.to_owned(), vec![asked.event]))
+}
+
+fn is_denied(used: &Emitted<'_>) -> bool {
+    matches!(used.planned.kind, UseKind::Deny { .. } | UseKind::Ask { answer: Answer::Deny })
+}
+
+fn denial_shape<'a>(run: &Run<'a>, used: &Emitted<'a>) -> Option<(String, Vec<&'a Event>)> {
+    let by_schema = used.planned.kind == UseKind::Deny { by: Some(DenyBy::Schema) };
+    if !is_denied(used) || by_schema || !used.calls.is_empty() {
+        return None;
+    }
+    if let Some(told) = run.told(used) {
+        let value = if told.flag == Some(true) { "told-error" } else { "told-text" };
+        return Some((value.to_owned(), vec![used.reply, told.exchange.event]));
+    }
+    let ended = run.own_exit().filter(|_| run.follow(used).is_none())?;
+    Some(("run-ended".to_owned(), vec![used.reply, ended]))
+}
+
+fn ended_without_result<'a>(run: &Run<'a>, used: &Emitted<'a>) -> Option<(String, Vec<&'a Event>)> {
+    let exit = run.own_exit().filter(|_| run.follow(used).is_none())?;
+    Some((used.planned.tool.to_string(), vec![used.reply, exit]))
+}
+
+/// Only where the model API has no flag: how an error result can be told from a success.
+fn error_visible<'a>(run: &Run<'a>, used: &Emitted<'a>) -> Option<(String, Vec<&'a Event>)> {
+    let (_, call) = run.calls(used).last()?;
+    let told = run.told(used)?;
+    if run.plan.profile.model.api == ApiName::AnthropicMessages || !call.is_tool_error() {
+        return None;
+    }
+    let (answer, _) = call.result()?;
+    let value = match told.flag {
+        Some(true) => "a flag in the text",
+        Some(false) => "a success",
+        None => "text alone",
+    };
+    Some((value.to_owned(), vec![answer, told.exchange.event]))
+}
+
+fn structured_told<'a>(run: &Run<'a>, used: &Emitted<'a>) -> Option<(String, Vec<&'a Event>)> {
+    let (answer, result) = run.calls(used).last()?.1.result()?;
+    let structured = result.get("structuredContent")?;
+    let told = run.told(used)?;
+    let blocks = reading::blocks(result);
+    let text = !blocks.is_empty() && told.reading.says(blocks.iter().copied());
+    let value = match (text, told.reading.holds(structured)) {
+        (true, true) => "both",
+        (true, false) => "text",
+        (false, true) => "structured",
+        (false, false) => "neither",
+    };
+    Some((value.to_owned(), vec![answer, told.exchange.event]))
+}
+
+fn malformed_input<'a>(run: &Run<'a>, used: &Emitted<'a>) -> Option<(String, Vec<&'a Event>)> {
+    let Input::Raw(_) = used.planned.input else { return None };
+    match run.calls(used).next() {
+        Some((_, call)) => {
+            let sent = arguments::brief(&arguments::sent(call));
+            Some((format!("called with {sent}"), vec![used.reply, call.event]))
+        }
+        None => {
+            let follow = run.follow(used)?;
+            Some(("refused".to_owned(), vec![used.reply, follow.event]))
+        }
+    }
+}
+
+fn empty_arguments<'a>(run: &Run<'a>, used: &Emitted<'a>) -> Option<(String, Vec<&'a Event>)> {
+    let (_, call) = run.calls(used).next()?;
+    let none = match &used.planned.input {
+        Input::Absent => true,
+        Input::Json(json) => *json == Json::empty(),
+        Input::Raw(_) => false,
+    };
+    let value = match call.param("arguments") {
+        None => "absent".to_owned(),
+        Some(arguments) => arguments::brief(arguments),
+    };
+    none.then(|| (value, vec![used.reply, call.event]))
+}
+
+/// Numbers of the same value with another text, such as `1.0` that became `1`.
+fn numbers_respelled<'a>(run: &Run<'a>, used: &Emitted<'a>) -> Option<(String, Vec<&'a Event>)> {
+    let wanted = arguments::expected(run, used)?;
+    let (_, call) = run.calls(used).next()?;
+    let mut pairs = BTreeSet::new();
+    respelled(&wanted, &arguments::sent(call), &mut pairs);
+    let value = pairs.into_iter().collect::<Vec<_>>().join(", ");
+    (!value.is_empty()).then(|| (value, vec![used.reply, call.event]))
+}
+
+fn respelled(wanted: &Json, sent: &Json, pairs: &mut BTreeSet<String>) {
+    match (wanted, sent) {
+        (Json::Number(a), Json::Number(b)) => {
+            if a.as_str() != b.as_str() && a.equals(b, crate::json::NumberModel::Decimal) {
+                pairs.insert(format!("{a} as {b}"));
+            }
+        }
+        (Json::Array(a), Json::Array(b)) => a.iter().zip(b).for_each(|(a, b)| respelled(a, b, pairs)),
+        (Json::Object(members), Json::Object(_)) => {
+            for (key, value) in members {
+                if let Some(other) = key.as_str().and_then(|key| sent.get(key)) {
+                    respelled(value, other, pairs);
+                }
+            }
+        }
+        _ => {}
+    }
+}

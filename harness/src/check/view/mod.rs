@@ -1,0 +1,236 @@
+//! A trace as the checks see it: read once, per host run, with requests beside their responses and hops joined.
+
+mod model;
+mod wire;
+
+pub(crate) use model::{Emitted, Exchange, HopCall, Question, markers};
+pub(crate) use wire::{Conn, Line, Rpc, Side};
+
+use std::rc::Rc;
+
+use regex_lite::Regex;
+
+use super::reading::{self, Reading};
+use crate::host::profile::ApiName;
+use crate::model::ToolResult;
+use crate::plan::{Plan, PlannedServer};
+use crate::scenario::ast::ToolRef;
+use crate::trace::Trace;
+use crate::trace::event::{Event, Kind};
+
+/// What a host run is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// It is judged.
+    Judged,
+    /// It is the twin: it proves names and reach, and is held to the invariants only.
+    Twin,
+}
+
+/// One host run.
+pub(crate) struct Run<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) role: Role,
+    /// All its events, in order of recording.
+    pub(crate) events: Vec<&'a Event>,
+    /// Its connections, in order of their first event.
+    pub(crate) conns: Vec<Conn<'a>>,
+    /// Its model requests with their replies, in order.
+    pub(crate) exchanges: Vec<Exchange<'a>>,
+    /// The tool uses that the model emitted, in order.
+    pub(crate) uses: Vec<Emitted<'a>>,
+    /// The questions to the user, in order.
+    pub(crate) questions: Vec<Question<'a>>,
+    strips: Rc<[Regex]>,
+}
+
+/// What the model was told of a use in the request that must tell it.
+pub(crate) struct Told<'r, 'a> {
+    pub(crate) exchange: &'r Exchange<'a>,
+    pub(crate) result: &'r ToolResult,
+    pub(crate) reading: Reading,
+    /// The error flag, where the API or the wrapping of the host has one.
+    pub(crate) flag: Option<bool>,
+}
+
+/// A whole trace.
+pub(crate) struct View<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) runs: Vec<Run<'a>>,
+}
+
+impl<'a> View<'a> {
+    pub(crate) fn new(plan: &'a Plan, trace: &'a Trace) -> Self {
+        let mut numbers: Vec<u32> = trace.events.iter().map(|event| event.run).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        let strips: Rc<[Regex]> = reading::strips(plan).into();
+        let runs = numbers.into_iter().map(|number| Run::new(plan, trace, number, Rc::clone(&strips))).collect();
+        Self { plan, runs }
+    }
+
+    /// The runs that the scenario's expectations speak of.
+    pub(crate) fn judged(&self) -> impl Iterator<Item = &Run<'a>> {
+        self.runs.iter().filter(|run| run.role == Role::Judged)
+    }
+
+    pub(crate) fn twin(&self) -> Option<&Run<'a>> {
+        self.runs.iter().find(|run| run.role == Role::Twin)
+    }
+}
+
+impl<'a> Run<'a> {
+    fn new(plan: &'a Plan, trace: &'a Trace, number: u32, strips: Rc<[Regex]>) -> Self {
+        let events: Vec<&Event> = trace.events.iter().filter(|event| event.run == number).collect();
+        let start = events.iter().find(|event| event.kind == Kind::RunStart);
+        let role = match start.and_then(|event| event.data.str("role")) {
+            Some("twin") => Role::Twin,
+            _ => Role::Judged,
+        };
+        let conns = wire::connections(&events);
+        let exchanges = model::exchanges(plan, &events);
+        let questions = model::questions(plan, number, &events);
+        let mut run = Self { plan, role, events, conns, exchanges, uses: Vec::new(), questions, strips };
+        run.uses = model::emitted(&run);
+        run
+    }
+
+    /// The events of one kind.
+    pub(crate) fn of(&self, kind: Kind) -> impl Iterator<Item = &'a Event> {
+        self.events.iter().copied().filter(move |event| event.kind == kind)
+    }
+
+    /// Whether the host reached a server or the model at all. A host that did nothing passes nothing.
+    pub(crate) fn is_alive(&self) -> bool {
+        self.events
+            .iter()
+            .any(|event| matches!(event.kind, Kind::ModelRequest | Kind::ServerStart | Kind::ToServer))
+    }
+
+    /// The first signs of life, as evidence.
+    pub(crate) fn first_contact(&self) -> Vec<&'a Event> {
+        [Kind::ServerStart, Kind::ToServer, Kind::ModelRequest]
+            .iter()
+            .filter_map(|kind| self.of(*kind).next())
+            .collect()
+    }
+
+    /// The connections of one server.
+    pub(crate) fn conns_of<'r>(&'r self, server: &'r str) -> impl Iterator<Item = &'r Conn<'a>> {
+        self.conns.iter().filter(move |conn| conn.server == server)
+    }
+
+    /// All requests of the host over all connections, with their connection.
+    pub(crate) fn rpcs(&self) -> impl Iterator<Item = (&Conn<'a>, &Rpc<'a>)> {
+        self.conns.iter().flat_map(|conn| conn.rpcs.iter().map(move |rpc| (conn, rpc)))
+    }
+
+    /// The requests of one method, with their connection.
+    pub(crate) fn rpcs_of<'r>(&'r self, method: &'r str) -> impl Iterator<Item = (&'r Conn<'a>, &'r Rpc<'a>)> {
+        self.rpcs().filter(move |(_, rpc)| rpc.method == method)
+    }
+
+    /// The main line of the conversation.
+    pub(crate) fn main_line(&self) -> impl Iterator<Item = &Exchange<'a>> {
+        self.exchanges.iter().filter(|exchange| exchange.main)
+    }
+
+    /// The use of that index, where the model emitted it.
+    pub(crate) fn emitted(&self, index: usize) -> Option<&Emitted<'a>> {
+        self.uses.iter().find(|used| used.planned.index == index)
+    }
+
+    /// The connection and request of a joined call.
+    pub(crate) fn call(&self, call: &HopCall) -> (&Conn<'a>, &Rpc<'a>) {
+        let conn = &self.conns[call.conn];
+        (conn, &conn.rpcs[call.rpc])
+    }
+
+    /// The calls joined to a use, in order.
+    pub(crate) fn calls<'r>(&'r self, used: &'r Emitted<'a>) -> impl Iterator<Item = (&'r Conn<'a>, &'r Rpc<'a>)> {
+        used.calls.iter().map(|call| self.call(call))
+    }
+
+    /// The `tools/call` requests that belong to no use.
+    pub(crate) fn stray_calls(&self) -> Vec<&Rpc<'a>> {
+        let joined: Vec<u32> =
+            self.uses.iter().flat_map(|used| self.calls(used)).map(|(_, rpc)| rpc.event.n).collect();
+        self.rpcs_of("tools/call").map(|(_, rpc)| rpc).filter(|rpc| !joined.contains(&rpc.event.n)).collect()
+    }
+
+    /// The main-line request that must tell the result of a use: the first one beyond the reply that emitted it.
+    pub(crate) fn follow(&self, used: &Emitted<'a>) -> Option<&Exchange<'a>> {
+        used.follow.map(|at| &self.exchanges[at])
+    }
+
+    /// What the model was told of a use, where exactly one result stands in the request that must tell it.
+    pub(crate) fn told(&self, used: &Emitted<'a>) -> Option<Told<'_, 'a>> {
+        let exchange = self.follow(used)?;
+        let [result] = exchange.results(&used.id)[..] else {
+            return None;
+        };
+        let reading = Reading::new(result, &self.strips);
+        let flag = match self.plan.profile.model.api {
+            // Here the absence of the flag says that it is no error.
+            ApiName::AnthropicMessages => Some(result.is_error.unwrap_or(false)),
+            ApiName::OpenaiResponses => result.is_error.or(reading.flag()),
+        };
+        Some(Told { exchange, result, reading, flag })
+    }
+
+    /// The question about a use.
+    pub(crate) fn question(&self, index: usize) -> Option<&Question<'a>> {
+        self.questions.iter().find(|question| question.of_use == Some(index))
+    }
+
+    /// How the run ended: `exit`, `deadline`, `interrupted`, `flood` or `failed`.
+    pub(crate) fn end_reason(&self) -> Option<&'a str> {
+        self.of(Kind::RunEnd).last().and_then(|event| event.data.str("reason"))
+    }
+
+    /// The event by which the host ended by itself, where it did.
+    pub(crate) fn own_exit(&self) -> Option<&'a Event> {
+        let exit = self.of(Kind::HostExit).last()?;
+        (self.end_reason() == Some("exit") && exit.data.get("code").is_some()).then_some(exit)
+    }
+
+    /// What the server of that key was planned to be.
+    pub(crate) fn server(&self, key: &str) -> Option<&'a PlannedServer> {
+        self.plan.servers.iter().find(|server| server.key == key)
+    }
+
+    /// The tools that the server listed in answers recorded before `event`, each with the answer that named it last.
+    pub(crate) fn listed_before(&self, event: &Event) -> Vec<(ToolRef, &'a Event)> {
+        let mut tools: Vec<(ToolRef, &'a Event)> = Vec::new();
+        for (conn, rpc) in self.rpcs_of("tools/list") {
+            let Some((answer, page)) = rpc.result() else {
+                continue;
+            };
+            if after(answer, event) {
+                continue;
+            }
+            for name in page
+                .get("tools")
+                .map(|tools| tools.items())
+                .unwrap_or_default()
+                .iter()
+                .filter_map(|t| t.str("name"))
+            {
+                let tool = ToolRef { server: conn.server.to_owned(), tool: name.to_owned() };
+                tools.retain(|(known, _)| *known != tool);
+                tools.push((tool, answer));
+            }
+        }
+        tools
+    }
+}
+
+/// Whether `a` certainly happened after `b`. Events of one tick on different streams are concurrent and never ordered.
+pub(crate) fn after(a: &Event, b: &Event) -> bool {
+    a.n > b.n && (a.tick != b.tick || same_stream(a, b))
+}
+
+/// Whether both were read from, or written to, the same stream, so that their order is a fact even within one tick.
+fn same_stream(a: &Event, b: &Event) -> bool {
+    a.kind == b.kind && a.server == b.server && a.conn == b.conn
+}

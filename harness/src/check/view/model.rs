@@ -1,0 +1,269 @@
+//! The model lane: requests with their replies, offers, emitted uses with their results, and questions to the user.
+
+use super::Run;
+use crate::json::Json;
+use crate::model::{Item, Names, Offer, Request, ToolResult, api};
+use crate::plan::{Plan, PlannedUse, Published};
+use crate::scenario::ast::{Input, ToolRef};
+use crate::trace::event::{Event, Kind};
+use crate::trace::join::{self, CallSite, JoinedBy, UseSite};
+
+/// A model request with its reply.
+pub(crate) struct Exchange<'a> {
+    pub(crate) event: &'a Event,
+    /// Whether it belongs to the conversation of the script.
+    pub(crate) main: bool,
+    /// The reply of the script that it asks for; main line only.
+    pub(crate) turn: Option<usize>,
+    /// The body, where it could be parsed.
+    pub(crate) request: Option<Request>,
+    /// Our tools among the offered ones, in order.
+    pub(crate) offers: Vec<Offered>,
+    pub(crate) reply: Option<&'a Event>,
+}
+
+/// A tool of ours that the host offered.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Offered {
+    pub(crate) tool: ToolRef,
+    pub(crate) published: Published,
+}
+
+/// A tool use that the model emitted.
+pub(crate) struct Emitted<'a> {
+    pub(crate) planned: &'a PlannedUse,
+    /// The model's id of it in this run.
+    pub(crate) id: String,
+    pub(crate) reply: &'a Event,
+    /// The request that the reply answered, as an index into the run's exchanges.
+    pub(crate) asked: usize,
+    pub(crate) published: Published,
+    /// Where the name came from: `offer` or `rule`.
+    pub(crate) name_from: String,
+    /// The argument text.
+    pub(crate) input: String,
+    /// The main-line request that must tell its result, as an index into the run's exchanges.
+    pub(crate) follow: Option<usize>,
+    pub(crate) calls: Vec<HopCall>,
+}
+
+/// A call joined to a use, by connection and request.
+pub(crate) struct HopCall {
+    pub(crate) conn: usize,
+    pub(crate) rpc: usize,
+    pub(crate) by: JoinedBy,
+}
+
+/// A question to the user with its answer.
+pub(crate) struct Question<'a> {
+    pub(crate) event: &'a Event,
+    /// The use that it is about, as an index into the plan's uses.
+    pub(crate) of_use: Option<usize>,
+    pub(crate) answer: Option<&'a Event>,
+}
+
+impl Exchange<'_> {
+    /// The results that this request tells of a use.
+    pub(crate) fn results(&self, id: &str) -> Vec<&ToolResult> {
+        let items = self.request.as_ref().map(|request| request.items.as_slice()).unwrap_or_default();
+        let results = items.iter().filter_map(|item| match item {
+            Item::ToolResult(result) => Some(result),
+            _ => None,
+        });
+        results.filter(|result| result.id == id).collect()
+    }
+
+    /// Whether our tool is offered.
+    pub(crate) fn offers(&self, tool: &ToolRef) -> bool {
+        self.offers.iter().any(|offer| offer.tool == *tool)
+    }
+}
+
+impl Emitted<'_> {
+    /// The arguments, where they are JSON. No arguments at all count as the empty object.
+    pub(crate) fn arguments(&self) -> Option<Json> {
+        match &self.planned.input {
+            Input::Absent => Some(Json::empty()),
+            Input::Json(_) | Input::Raw(_) => Json::parse(&self.input).ok(),
+        }
+    }
+}
+
+impl Question<'_> {
+    /// The user's answer: `allow`, `deny` or `always`.
+    pub(crate) fn answer_word(&self) -> Option<&str> {
+        self.answer.and_then(|answer| answer.data.str("answer"))
+    }
+
+    /// The arguments that the answer puts in the place of the model's.
+    pub(crate) fn updated_input(&self) -> Option<Json> {
+        let answer = self.answer?.json()?;
+        let mut found = None;
+        answer.walk(&mut |value| {
+            if let Some(input) = value.get("updatedInput").filter(|input| input.is_object()) {
+                found = Some(input.clone());
+            }
+        });
+        found
+    }
+}
+
+/// The model requests of a run with their replies.
+pub(super) fn exchanges<'a>(plan: &'a Plan, events: &[&'a Event]) -> Vec<Exchange<'a>> {
+    let (api, names) = (api(plan.profile.model.api), Names::of(plan));
+    let requests = events.iter().filter(|event| event.kind == Kind::ModelRequest);
+    requests
+        .map(|&event| {
+            let request = event.json().and_then(|body| api.parse(&body).ok());
+            let offers = request.as_ref().map(|request| identified(&names, &request.offers)).unwrap_or_default();
+            let answers = |reply: &&&Event| reply.kind == Kind::ModelReply && reply.cause == Some(event.n);
+            Exchange {
+                event,
+                main: flag(event, "main"),
+                turn: index(&event.data, "turn"),
+                request,
+                offers,
+                reply: events.iter().find(answers).copied(),
+            }
+        })
+        .collect()
+}
+
+/// Our tools among the offered ones, in order.
+fn identified(names: &Names, offers: &[Offer]) -> Vec<Offered> {
+    let one =
+        |offer: &Offer| Some(Offered { tool: names.tool(offer)?.clone(), published: offer.published.clone() });
+    offers.iter().filter_map(one).collect()
+}
+
+/// The questions of a run with their answers.
+pub(super) fn questions<'a>(plan: &'a Plan, run: u32, events: &[&'a Event]) -> Vec<Question<'a>> {
+    let api = api(plan.profile.model.api);
+    let asked = events.iter().filter(|event| event.kind == Kind::Question);
+    asked
+        .map(|&event| {
+            let by_id = || {
+                let id = event.data.str("tool_use")?;
+                plan.uses.iter().position(|planned| api.use_id(plan.key.seed, run, planned.index) == id)
+            };
+            let answers = |answer: &&&Event| answer.kind == Kind::Answer && answer.cause == Some(event.n);
+            Question {
+                event,
+                of_use: index(&event.data, "use").or_else(by_id),
+                answer: events.iter().find(answers).copied(),
+            }
+        })
+        .collect()
+}
+
+/// The emitted uses of a run, joined to their calls. The run's other parts must be there already.
+pub(super) fn emitted<'a>(run: &Run<'a>) -> Vec<Emitted<'a>> {
+    let mut uses: Vec<Emitted<'a>> = Vec::new();
+    for (asked, exchange) in run.exchanges.iter().enumerate().filter(|(_, exchange)| exchange.main) {
+        let Some(reply) = exchange.reply else {
+            continue;
+        };
+        for entry in reply.data.get("uses").map(Json::items).unwrap_or_default() {
+            let planned = index(entry, "use").and_then(|at| run.plan.uses.get(at));
+            let Some(planned) = planned else { continue };
+            // A repeated request gets the same bytes again; that is the same use, not another one.
+            if uses.iter().any(|known| known.planned.index == planned.index) {
+                continue;
+            }
+            uses.push(Emitted {
+                planned,
+                id: entry.str("id").unwrap_or(&planned.id).to_owned(),
+                reply,
+                asked,
+                published: Published {
+                    namespace: entry.str("namespace").map(str::to_owned),
+                    name: entry.str("name").unwrap_or_default().to_owned(),
+                },
+                name_from: entry.str("name_from").unwrap_or_default().to_owned(),
+                input: entry.str("input").unwrap_or_default().to_owned(),
+                follow: follow(run, asked),
+                calls: Vec::new(),
+            });
+        }
+    }
+    join_calls(run, &mut uses);
+    uses
+}
+
+/// The first main-line request beyond the position of request `asked`. A repetition of that position is a retry.
+fn follow(run: &Run<'_>, asked: usize) -> Option<usize> {
+    let turn = run.exchanges[asked].turn;
+    let later = run.exchanges.iter().enumerate().skip(asked + 1);
+    later.filter(|(_, exchange)| exchange.main && exchange.turn > turn).map(|(at, _)| at).next()
+}
+
+fn join_calls<'a>(run: &Run<'a>, uses: &mut [Emitted<'a>]) {
+    let mut places = Vec::new();
+    let mut calls = Vec::new();
+    for (at, conn) in run.conns.iter().enumerate() {
+        for (of, rpc) in conn.rpcs.iter().enumerate().filter(|(_, rpc)| rpc.method == "tools/call") {
+            places.push((at, of));
+            calls.push(CallSite {
+                event: rpc.event,
+                server: conn.server,
+                params: rpc.params.clone().unwrap_or(Json::Null),
+                answer: rpc
+                    .answer()
+                    .map(|answer| signs(answer.body.as_ref().unwrap_or_else(|error| error)))
+                    .unwrap_or_default(),
+            });
+        }
+    }
+    let sites: Vec<UseSite<'_>> = uses
+        .iter()
+        .map(|used| {
+            let mut telling = run.exchanges.iter().filter(|exchange| !exchange.results(&used.id).is_empty());
+            let told = telling.next();
+            let results = told.map(|exchange| exchange.results(&used.id)).unwrap_or_default();
+            UseSite {
+                id: &used.id,
+                tool: &used.planned.tool,
+                published: &used.published.name,
+                input: used.arguments(),
+                emitted: used.reply,
+                told: told.or(used.follow.map(|at| &run.exchanges[at])).map(|exchange| exchange.event),
+                result: results.iter().map(|result| result.text()).collect(),
+            }
+        })
+        .collect();
+    // By time of the call, whatever connection it went over.
+    let mut order: Vec<usize> = (0..calls.len()).collect();
+    order.sort_by_key(|&at| calls[at].event.n);
+    let places: Vec<_> = order.iter().map(|&at| places[at]).collect();
+    let calls: Vec<_> = order.iter().map(|&at| calls[at].clone()).collect();
+    let joined = join::join(&sites, &calls, run.plan.profile.tool_use_id.as_deref());
+    for found in joined {
+        let (conn, rpc) = places[found.call];
+        uses[found.site].calls.push(HopCall { conn, rpc, by: found.by });
+    }
+}
+
+/// What tells one answer from another: its markers, else its texts.
+fn signs(body: &Json) -> Vec<String> {
+    let mut texts = Vec::new();
+    body.walk(&mut |value| texts.extend(value.as_str().map(str::to_owned)));
+    let markers: Vec<String> = texts.iter().flat_map(|text| markers(text)).collect();
+    if markers.is_empty() { texts } else { markers }
+}
+
+/// The words that the server put in the place of `{{ marker }}`.
+pub(crate) fn markers(text: &str) -> Vec<String> {
+    let word = |rest: &str| -> Option<String> {
+        let word: String = rest.chars().take_while(char::is_ascii_alphanumeric).collect();
+        (word.len() == 8).then(|| format!("hcm-{word}"))
+    };
+    text.split("hcm-").skip(1).filter_map(word).collect()
+}
+
+fn flag(event: &Event, key: &str) -> bool {
+    event.data.get(key).and_then(Json::as_bool).unwrap_or(false)
+}
+
+fn index(data: &Json, key: &str) -> Option<usize> {
+    data.get(key).and_then(Json::as_i64).and_then(|value| usize::try_from(value).ok())
+}

@@ -1,0 +1,42 @@
+//! Reading and writing the files that a user names.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::exit::Failure;
+use crate::diagnostic::{Diagnostic, Source};
+
+/// Whether an argument means a file and not a name.
+pub(super) fn is_path(argument: &str) -> bool {
+    argument.ends_with(".toml") || argument.starts_with(['.', '/'])
+}
+
+/// Reads a text file.
+pub(super) fn read(path: &Path) -> Result<Arc<Source>, Failure> {
+    let name = path.display().to_string();
+    let bytes = fs::read(path).map_err(|cause| Failure::Usage(format!("cannot read {name}: {cause}")))?;
+    let text = String::from_utf8(bytes).map_err(|cause| Failure::Usage(format!("cannot read {name}: {cause}")))?;
+    Ok(Source::new(name, text))
+}
+
+/// Writes a file, with the folders that it needs.
+pub(super) fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    let refused = |cause| Failure::Usage(format!("cannot write {}: {cause}", path.display()));
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        fs::create_dir_all(folder).map_err(refused)?;
+    }
+    fs::write(path, text).map_err(refused)
+}
+
+/// Files that cannot be used, as one failure that shows everything.
+pub(super) fn rejected(errors: &[Diagnostic]) -> Failure {
+    for error in errors {
+        super::output::err(&format!("{}\n\n", error.render_styled()));
+    }
+    let files: std::collections::BTreeSet<&str> = errors.iter().map(|error| error.source.name.as_str()).collect();
+    let files: Vec<&str> = files.into_iter().collect();
+    let count = errors.len();
+    let s = if count == 1 { "" } else { "s" };
+    Failure::Usage(format!("{count} error{s} in {}", files.join(", ")))
+}

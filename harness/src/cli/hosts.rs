@@ -1,0 +1,93 @@
+//! From `--host` to a profile and a program.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::exit::Failure;
+use super::files;
+use crate::diagnostic::{Source, did_you_mean};
+use crate::host::decode;
+use crate::host::locate::{self, Located};
+use crate::host::profile::Profile;
+use crate::library;
+
+/// The host that needs nothing but this binary.
+pub(super) const REFERENCE: &str = "reference";
+
+/// A host that can be run.
+#[derive(Clone, Debug)]
+pub(super) struct Host {
+    pub(super) profile: Arc<Profile>,
+    pub(super) located: Located,
+}
+
+impl Host {
+    /// The version for which the profile was resolved.
+    pub(super) fn version(&self) -> Option<&str> {
+        Some(self.located.version.as_str()).filter(|version| !version.is_empty())
+    }
+}
+
+/// The hosts of the command line.
+///
+/// # Errors
+/// A name or file that is none (usage), a host that is not installed (host).
+pub(super) fn resolve(selectors: &[String]) -> Result<Vec<Host>, Failure> {
+    let default = [REFERENCE.to_owned()];
+    let selectors = if selectors.is_empty() { &default } else { selectors };
+    // All names first: a wrong name is the user's to mend, whatever is installed.
+    let profiles: Vec<(Arc<Source>, Profile)> =
+        selectors.iter().map(|selector| profile(selector)).collect::<Result<_, _>>()?;
+    profiles.into_iter().map(|(source, profile)| host(&source, &profile)).collect()
+}
+
+/// The profile that a selector names, not yet resolved for a version.
+pub(super) fn profile(selector: &str) -> Result<(Arc<Source>, Profile), Failure> {
+    let (source, variant) = source(selector)?;
+    let base = parse(&source, None, None)?;
+    let Some(variant) = variant else { return Ok((source, base)) };
+    if !base.variants.iter().any(|known| known == variant) {
+        let close = did_you_mean(variant, base.variants.iter().map(String::as_str));
+        let help = match close {
+            Some(close) => format!("did you mean `{}:{close}`?", base.name),
+            None if base.variants.is_empty() => format!("{} has no variants", base.name),
+            None => format!("there are {}", base.variants.join(", ")),
+        };
+        return Err(Failure::Usage(format!("unknown variant `{variant}` of host `{}`: {help}", base.name)));
+    }
+    let profile = parse(&source, Some(variant), None)?;
+    Ok((source, profile))
+}
+
+fn source(selector: &str) -> Result<(Arc<Source>, Option<&str>), Failure> {
+    if files::is_path(selector) {
+        return Ok((files::read(Path::new(selector))?, None));
+    }
+    let (name, variant) = match selector.split_once(':') {
+        Some((name, variant)) => (name, Some(variant)),
+        None => (selector, None),
+    };
+    let known = library::profiles();
+    if let Some((_, source)) = known.iter().find(|(known, _)| known == name) {
+        return Ok((Arc::clone(source), variant));
+    }
+    let names: Vec<&str> = known.iter().map(|(name, _)| name.as_str()).collect();
+    let help = match did_you_mean(name, names.iter().copied()) {
+        Some(close) => format!("did you mean `{close}`? "),
+        None => String::new(),
+    };
+    Err(Failure::Usage(format!("unknown host `{name}`: {help}known hosts are {}", names.join(", "))))
+}
+
+fn parse(source: &Arc<Source>, variant: Option<&str>, version: Option<&str>) -> Result<Profile, Failure> {
+    decode::parse(source, variant, version).map_err(|errors| files::rejected(&errors))
+}
+
+/// Finds the program, and resolves the profile for the version that it reports.
+fn host(source: &Arc<Source>, profile: &Profile) -> Result<Host, Failure> {
+    let located =
+        locate::locate(profile, &super::self_exe()?).map_err(|error| Failure::Host(error.to_string()))?;
+    let version = Some(located.version.as_str()).filter(|version| !version.is_empty());
+    let profile = parse(source, profile.variant.as_deref(), version)?;
+    Ok(Host { profile: Arc::new(profile), located })
+}

@@ -1,0 +1,93 @@
+//! What a person sees of runs, and what files get.
+
+use super::args::{Format, Loudness, ReportFile};
+use super::exit::{Exit, Failure};
+use super::files;
+use super::output::{self, Progress};
+use crate::check::finding::Outcome;
+use crate::report::{self, Detail, RunReport, Summary};
+
+/// Failures that are shown in full where nobody asked for all.
+const SHOWN: usize = 10;
+
+/// Tells of runs as they end.
+pub(super) struct Printer {
+    loudness: Loudness,
+    format: Format,
+    progress: Progress,
+    total: usize,
+    done: usize,
+}
+
+impl Printer {
+    pub(super) fn new(loudness: Loudness, format: Format, total: usize) -> Self {
+        Self { loudness, format, progress: Progress::new(), total, done: 0 }
+    }
+
+    /// A run has ended.
+    pub(super) fn finished(&mut self, run: &RunReport) -> Result<(), Failure> {
+        self.done += 1;
+        if self.format == Format::Json {
+            return Ok(());
+        }
+        let passed = matches!(run.outcome, Outcome::Pass | Outcome::NotApplicable);
+        let line = match self.loudness {
+            Loudness::Verbose => true,
+            // What does not apply did not run; the table counts it.
+            Loudness::Normal => run.outcome != Outcome::NotApplicable && !(passed && self.progress.watched()),
+            Loudness::Quiet => !passed,
+        };
+        self.progress.clear();
+        if line {
+            output::out(&report::run_line(run))?;
+        }
+        self.progress.show(&format!("{}/{} {}", self.done, self.total, run.scenario));
+        Ok(())
+    }
+
+    /// All runs have ended.
+    pub(super) fn end(&self, runs: &[RunReport]) -> Result<(), Failure> {
+        self.progress.clear();
+        if self.format == Format::Json {
+            return output::out(&report::Kind::Json.render(runs));
+        }
+        let detail = if self.loudness == Loudness::Verbose { Detail::All } else { Detail::First(SHOWN) };
+        output::out(&report::failures(runs, detail))?;
+        if self.loudness != Loudness::Quiet {
+            output::out(&report::verdict_table(runs))?;
+        }
+        output::out(&report::summary_line(runs))
+    }
+}
+
+/// Writes the report files that are asked for.
+pub(super) fn write_reports(files: &[ReportFile], runs: &[RunReport]) -> Result<(), Failure> {
+    files.iter().try_for_each(|file| files::write(&file.path, &file.kind.render(runs)))
+}
+
+/// Whether a SHOULD that does not hold fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Strictness {
+    Lenient,
+    Strict,
+}
+
+impl Strictness {
+    pub(super) const fn of(flag: bool) -> Self {
+        if flag { Self::Strict } else { Self::Lenient }
+    }
+}
+
+/// The exit code that runs mean.
+pub(super) fn exit(runs: &[RunReport], strictness: Strictness) -> Exit {
+    let summary = Summary::of(runs);
+    let mut exit = if summary.ran() == 0 { Exit::Nothing } else { Exit::Expected };
+    let warned = strictness == Strictness::Strict && summary.count(Outcome::Warn) > 0;
+    if warned || summary.count(Outcome::Fail) + summary.count(Outcome::Untestable) > 0 {
+        exit = exit.or(Exit::Findings);
+    }
+    if summary.count(Outcome::Error) > 0 {
+        exit = exit.or(Exit::Harness);
+    }
+    exit
+}

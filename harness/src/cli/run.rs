@@ -1,0 +1,204 @@
+//! `hopcheck run` and `hopcheck record`.
+
+use std::fs;
+use std::path::Path;
+
+use hopcheck_reference_host::fault::FAULTS;
+
+use super::args::{Format, Isolate, Loudness, PlanArgs, RecordArgs, RunArgs, Switch};
+use super::exit::{Exit, Failure};
+use super::hosts::{self, Host};
+use super::print::{self, Printer, Strictness};
+use super::suite::{self, Job, Ran};
+use super::traces::Store;
+use super::{files, judge, output, pool, random_seed, select};
+use crate::check::finding::Outcome;
+use crate::diagnostic::did_you_mean;
+use crate::plan::{Plan, Planned, Select, SelectRevisions};
+use crate::report::RunReport;
+use crate::model::Prompts;
+use crate::stage::{self, Deadlines, Keep, StageError, StageOptions};
+use crate::trace::{Trace, file};
+
+/// Runs and judges.
+pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
+    let jobs = jobs(&args.plans)?;
+    let store = match &args.out {
+        Some(folder) => Store::all(folder)?,
+        None => Store::problems()?,
+    };
+    let mut printer = Printer::new(Loudness::of(&args.plans), args.reports.format, jobs.len());
+    let runs = execute(jobs, &args.plans, &store, judge::report, &mut printer);
+    store.tidy();
+    let runs = runs?;
+    printer.end(&runs)?;
+    if matches!(store, Store::Problems(_)) && store.folder().exists() {
+        output::err(&format!("traces: {}\n", store.folder().display()));
+    }
+    print::write_reports(&args.reports.report, &runs)?;
+    Ok(print::exit(&runs, Strictness::of(args.strict)))
+}
+
+/// Runs and keeps the traces.
+pub(super) fn record(args: &RecordArgs) -> Result<Exit, Failure> {
+    let jobs = jobs(&args.plans)?;
+    let store = Store::all(&args.out)?;
+    let mut printer = Printer::new(Loudness::of(&args.plans), Format::Text, jobs.len());
+    let unjudged = |plan: &Plan, trace: &Trace| {
+        let (outcome, reason) = crate::check::outcome(trace, &[]);
+        // Nothing was judged, so only an error is more than a record.
+        let outcome = if outcome == Outcome::Error { outcome } else { Outcome::Pass };
+        RunReport::new(&plan.key, &trace.header.host_version, outcome, reason)
+    };
+    let runs = execute(jobs, &args.plans, &store, unjudged, &mut printer)?;
+    let errors = runs.iter().filter(|run| run.outcome == Outcome::Error).count();
+    let ran = runs.iter().filter(|run| run.outcome != Outcome::NotApplicable).count();
+    output::out(&format!("{} traces in {}\n", runs.len(), args.out.display()))?;
+    Ok(match (errors, ran) {
+        (0, 0) => Exit::Nothing,
+        (0, _) => Exit::Expected,
+        _ => Exit::Harness,
+    })
+}
+
+/// The plans that the arguments mean.
+fn jobs(args: &PlanArgs) -> Result<Vec<Job>, Failure> {
+    let mut hosts = hosts::resolve(&args.host)?;
+    if let Some(fault) = &args.fault {
+        lie(&mut hosts, fault)?;
+    }
+    let scenarios = select::scenarios(&args.scenarios)?;
+    let revisions = match (args.revision, args.all_revisions) {
+        (Some(revision), _) => SelectRevisions::One(revision),
+        (None, true) => SelectRevisions::All,
+        (None, false) => SelectRevisions::Default,
+    };
+    let select = Select { revisions, transport: args.transport, seed: random_seed() };
+    suite::plans(&hosts, &scenarios, &select)
+}
+
+/// Makes the reference host tell a lie.
+pub(super) fn lie(hosts: &mut [Host], fault: &str) -> Result<(), Failure> {
+    if !FAULTS.iter().any(|known| known.name == fault) {
+        let help = match did_you_mean(fault, FAULTS.iter().map(|known| known.name)) {
+            Some(close) => format!("did you mean `{close}`?"),
+            None => "`hopcheck list faults` lists them all".to_owned(),
+        };
+        return Err(Failure::Usage(format!("no host fault `{fault}`: {help}")));
+    }
+    for host in hosts {
+        if host.profile.name != hosts::REFERENCE {
+            return Err(Failure::Usage(format!(
+                "only the reference host tells lies, {} does not",
+                host.profile.title
+            )));
+        }
+        host.located.bin.extend(["--fault".to_owned(), fault.to_owned()]);
+    }
+    Ok(())
+}
+
+/// How runs are carried out.
+fn options(args: &PlanArgs) -> Result<StageOptions, Failure> {
+    Ok(StageOptions {
+        isolate: isolate(args.isolate),
+        keep: if args.keep { Keep::Yes } else { Keep::No },
+        prompts: if args.keep_prompts { Prompts::Keep } else { Prompts::Reduce },
+        deadlines: match args.deadlines {
+            Switch::On => Deadlines::default(),
+            Switch::Off => Deadlines::OFF,
+        },
+        ..suite::options()?
+    })
+}
+
+/// The word of the command line as the stage understands it.
+pub(super) const fn isolate(word: Isolate) -> stage::Isolate {
+    match word {
+        Isolate::Auto => stage::Isolate::Auto,
+        Isolate::Yes => stage::Isolate::Yes,
+        Isolate::No => stage::Isolate::No,
+    }
+}
+
+/// Runs jobs and reports each; reports come back in the order of the plans.
+fn execute(
+    mut jobs: Vec<Job>,
+    args: &PlanArgs,
+    store: &Store,
+    report: impl Fn(&Plan, &Trace) -> RunReport,
+    printer: &mut Printer,
+) -> Result<Vec<RunReport>, Failure> {
+    for job in &mut jobs {
+        let key = match &job.planned {
+            Planned::Run(plan) => &plan.key,
+            Planned::NotApplicable { key, .. } => key,
+        };
+        job.path = Some(store.path(key)?);
+    }
+    let mut reports: Vec<Option<RunReport>> = jobs.iter().map(|_| None).collect();
+    let mut failure = None;
+    suite::run(jobs, pool::workers(args.jobs), &options(args)?, |at, ran| {
+        let finished = settle(ran, store, &report).and_then(|run| {
+            printer.finished(&run)?;
+            Ok(run)
+        });
+        match finished {
+            Ok(run) => reports[at] = Some(run),
+            // The first is the one that says why.
+            Err(error) => failure = failure.take().or(Some(error)),
+        }
+    });
+    match failure {
+        Some(failure) => Err(failure),
+        None => Ok(reports.into_iter().flatten().collect()),
+    }
+}
+
+/// Reports one run and keeps its trace, or not.
+fn settle(
+    ran: Ran,
+    store: &Store,
+    report: impl Fn(&Plan, &Trace) -> RunReport,
+) -> Result<RunReport, Failure> {
+    let (mut run, path) = match ran {
+        Ran::Run { plan, staged, took, path } => {
+            let mut run = match staged {
+                Ok(staged) => {
+                    for kept in &staged.kept {
+                        let folder = kept.folder.display();
+                        output::err(&format!("{}: kept {folder}\n  repeat: {}\n", plan.key, kept.command));
+                    }
+                    report(&plan, &staged.trace)
+                }
+                Err(error @ StageError::Host { .. }) => return Err(Failure::Host(error.to_string())),
+                Err(error) => {
+                    let version = plan.key.version.clone().unwrap_or_default();
+                    RunReport::new(&plan.key, &version, Outcome::Error, Some(error.to_string()))
+                }
+            };
+            run.duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+            (run, path)
+        }
+        Ran::NotApplicable { header, path } => {
+            if let (true, Some(path)) = (store.keeps(Outcome::NotApplicable), &path) {
+                files::write(path, &file::write_header(&header))?;
+            }
+            let reason = header.not_applicable;
+            (RunReport::new(&header.plan, &header.host_version, Outcome::NotApplicable, reason), path)
+        }
+    };
+    if let Some(path) = path {
+        if store.keeps(run.outcome) && path.exists() {
+            run.trace = Some(path.display().to_string());
+        } else {
+            remove(&path);
+        }
+    }
+    Ok(run)
+}
+
+fn remove(path: &Path) {
+    // It may never have been written.
+    let _ = fs::remove_file(path);
+}

@@ -1,0 +1,254 @@
+//! `hopcheck self-test`: check the checker.
+//!
+//! The faultless reference host must pass all that applies, the null host must pass nothing, and every fault must be
+//! caught by what it is about: an id counts as caught where its verdict turned from pass to fail, never to untestable.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::num::NonZeroUsize;
+
+use super::args::SelfTestArgs;
+use super::exit::{Exit, Failure};
+use super::faults::{self, Fault, Kind};
+use super::hosts::{self, Host};
+use super::output::{self, Progress};
+use super::pool::{self, Go};
+use super::suite::{self, Ran};
+use super::{files, judge, random_seed, run, select};
+use crate::check::faults::TraceFault;
+use crate::check::finding::{Finding, Outcome, Verdict};
+use crate::json::Json;
+use crate::plan::{Plan, Select, SelectRevisions};
+use crate::report::{self, RunReport, Summary};
+use crate::stage::{StageOptions, Staged};
+use crate::trace::Trace;
+
+/// A run with its record.
+struct Recorded {
+    plan: Plan,
+    trace: Trace,
+    report: RunReport,
+}
+
+/// What came of one fault.
+struct Catch {
+    fault: &'static Fault,
+    caught: BTreeSet<String>,
+    /// Plans or traces that it was tried on.
+    tried: usize,
+}
+
+impl Catch {
+    fn missed(&self) -> Vec<&'static str> {
+        self.fault.about.iter().copied().filter(|id| !self.caught.contains(*id)).collect()
+    }
+
+    fn also(&self) -> Vec<&str> {
+        self.caught.iter().map(String::as_str).filter(|id| !self.fault.about.contains(id)).collect()
+    }
+}
+
+/// Checks the checker.
+pub(super) fn self_test(args: &SelfTestArgs) -> Result<Exit, Failure> {
+    let bench = Bench::new(args)?;
+    let progress = Progress::new();
+    let reference = bench.run(hosts::REFERENCE, None)?;
+    let null = bench.run("null", None)?;
+    let base = baseline(&reference.recorded);
+    let mut catches = Vec::new();
+    for fault in faults::all().iter().filter(|fault| fault.kind == Kind::Host) {
+        progress.show(&format!("host fault {}", fault.name));
+        catches.push(bench.host_fault(fault, &base)?);
+    }
+    progress.show("trace faults");
+    catches.extend(bench.trace_faults(&reference.recorded));
+    progress.clear();
+
+    let null_passes =
+        null.reports.iter().flat_map(|run| &run.findings).filter(|f| f.verdict == Verdict::Pass).count();
+    let summary = Summary::of(&reference.reports);
+    output::out(&text(&summary, null_passes, &catches))?;
+    for file in &args.report {
+        if file.kind != report::Kind::Json {
+            return Err(Failure::Usage("the catch matrix is written as json only".to_owned()));
+        }
+        files::write(&file.path, &format!("{}\n", json(&summary, null_passes, &catches)))?;
+    }
+    let sound = summary.count(Outcome::Pass) == summary.ran()
+        && summary.ran() > 0
+        && null_passes == 0
+        && catches.iter().all(|catch| catch.missed().is_empty());
+    if !sound {
+        output::out(&report::failures(&reference.reports, report::Detail::First(3)))?;
+    }
+    Ok(if sound { Exit::Expected } else { Exit::Findings })
+}
+
+/// What the runs of one host gave.
+struct Round {
+    reports: Vec<RunReport>,
+    recorded: Vec<Recorded>,
+}
+
+/// What all rounds have in common.
+struct Bench {
+    select: Select,
+    workers: NonZeroUsize,
+    options: StageOptions,
+}
+
+impl Bench {
+    fn new(args: &SelfTestArgs) -> Result<Self, Failure> {
+        let revisions = if args.full { SelectRevisions::All } else { SelectRevisions::Default };
+        Ok(Self {
+            select: Select { revisions, seed: random_seed(), ..Select::default() },
+            workers: pool::workers(args.jobs),
+            options: StageOptions { isolate: run::isolate(args.isolate), ..suite::options()? },
+        })
+    }
+
+    /// Runs the whole suite on a host, which may be told to lie.
+    fn run(&self, host: &str, fault: Option<&str>) -> Result<Round, Failure> {
+        let mut hosts: Vec<Host> = hosts::resolve(&[host.to_owned()])?;
+        if let Some(fault) = fault {
+            run::lie(&mut hosts, fault)?;
+        }
+        let jobs = suite::plans(&hosts, &select::scenarios(&[])?, &self.select)?;
+        let mut results: Vec<Option<Ran>> = jobs.iter().map(|_| None).collect();
+        suite::run(jobs, self.workers, &self.options, |at, ran| results[at] = Some(ran));
+        let mut round = Round { reports: Vec::new(), recorded: Vec::new() };
+        for ran in results.into_iter().flatten() {
+            let Ran::Run { plan, staged, .. } = ran else { continue };
+            match staged {
+                Ok(Staged { trace, .. }) => {
+                    let report = judge::report(&plan, &trace);
+                    round.reports.push(report.clone());
+                    round.recorded.push(Recorded { plan: *plan, trace, report });
+                }
+                Err(error) => {
+                    round.reports.push(RunReport::new(&plan.key, "", Outcome::Error, Some(error.to_string())));
+                }
+            }
+        }
+        Ok(round)
+    }
+
+    fn host_fault(
+        &self,
+        fault: &'static Fault,
+        base: &BTreeMap<String, BTreeSet<String>>,
+    ) -> Result<Catch, Failure> {
+        let round = self.run(hosts::REFERENCE, Some(fault.name))?;
+        let mut caught = BTreeSet::new();
+        for run in &round.reports {
+            if let Some(passed) = base.get(&coordinates(run)) {
+                caught.extend(failed(&run.findings).intersection(passed).cloned());
+            }
+        }
+        Ok(Catch { fault, caught, tried: round.reports.len() })
+    }
+
+    fn trace_faults(&self, recorded: &[Recorded]) -> Vec<Catch> {
+        let faults: Vec<(&'static Fault, &'static TraceFault)> = faults::traces().collect();
+        let passing: Vec<&Recorded> = recorded.iter().filter(|run| run.report.outcome == Outcome::Pass).collect();
+        let mut catches: Vec<Option<Catch>> = faults.iter().map(|_| None).collect();
+        pool::each(
+            faults,
+            self.workers,
+            || Go::On,
+            |(fault, lie)| {
+                let mut caught = BTreeSet::new();
+                let mut tried = 0;
+                for run in &passing {
+                    let Some(trace) = lie.apply(&run.plan, &run.trace) else { continue };
+                    tried += 1;
+                    let passed = passed(&run.report.findings);
+                    let findings = crate::check::judge(&run.plan, &trace);
+                    caught.extend(failed(&findings).intersection(&passed).cloned());
+                }
+                Catch { fault, caught, tried }
+            },
+            |at, catch| catches[at] = Some(catch),
+        );
+        catches.into_iter().flatten().collect()
+    }
+}
+
+/// The ids that each run passes without a fault.
+fn baseline(recorded: &[Recorded]) -> BTreeMap<String, BTreeSet<String>> {
+    recorded.iter().map(|run| (coordinates(&run.report), passed(&run.report.findings))).collect()
+}
+
+fn coordinates(run: &RunReport) -> String {
+    format!("{} {}", run.scenario, run.coordinates())
+}
+
+/// Ids with a pass and nothing worse.
+fn passed(findings: &[Finding]) -> BTreeSet<String> {
+    let failed = failed(findings);
+    let passes = findings.iter().filter(|finding| finding.verdict == Verdict::Pass);
+    passes.map(|finding| finding.requirement.clone()).filter(|id| !failed.contains(id)).collect()
+}
+
+fn failed(findings: &[Finding]) -> BTreeSet<String> {
+    let fails = findings.iter().filter(|finding| finding.verdict == Verdict::Fail);
+    fails.map(|finding| finding.requirement.clone()).collect()
+}
+
+fn json(summary: &Summary, null_passes: usize, catches: &[Catch]) -> Json {
+    let fault = |catch: &Catch| {
+        let members = Json::object([
+            ("kind", Json::from(catch.fault.kind.as_str())),
+            ("about", Json::array(catch.fault.about.iter().copied())),
+            ("also", Json::from(catch.also())),
+            ("caught", Json::array(&catch.caught)),
+        ]);
+        (catch.fault.name, members)
+    };
+    Json::object([
+        ("faults", Json::object(catches.iter().map(fault))),
+        ("null", Json::object([("pass", null_passes)])),
+        ("reference", report::summary_json(summary)),
+    ])
+}
+
+fn text(summary: &Summary, null_passes: usize, catches: &[Catch]) -> String {
+    let width = catches.iter().map(|catch| catch.fault.name.len()).max().unwrap_or(0);
+    let mark = |sound: bool| if sound { "ok  " } else { "MISS" };
+    let mut out = String::new();
+    for catch in catches {
+        let missed = catch.missed();
+        // Writing to a string cannot fail.
+        let _ = write!(
+            out,
+            "{} {:5} {:width$}  {:4} tried  {}",
+            mark(missed.is_empty()),
+            catch.fault.kind.as_str(),
+            catch.fault.name,
+            catch.tried,
+            catch.fault.about.join(" ")
+        );
+        if !missed.is_empty() {
+            let _ = write!(out, "  not caught: {}", missed.join(" "));
+        }
+        match catch.also().len() {
+            0 => {}
+            count => {
+                let _ = write!(out, "  (also {count})");
+            }
+        }
+        out.push('\n');
+    }
+    let sound = summary.ran() > 0 && summary.count(Outcome::Pass) == summary.ran();
+    let missed = catches.iter().filter(|catch| !catch.missed().is_empty()).count();
+    let _ = writeln!(
+        out,
+        "\n{} reference host: {} of {} runs pass",
+        mark(sound),
+        summary.count(Outcome::Pass),
+        summary.ran()
+    );
+    let _ = writeln!(out, "{} null host: {null_passes} passes", mark(null_passes == 0));
+    let _ = writeln!(out, "{} faults: {} of {} caught", mark(missed == 0), catches.len() - missed, catches.len());
+    out
+}

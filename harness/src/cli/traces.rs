@@ -1,0 +1,75 @@
+//! Where traces are kept.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::exit::Failure;
+use crate::check::finding::Outcome;
+use crate::plan::PlanKey;
+
+/// A folder of traces.
+#[derive(Debug)]
+pub(super) enum Store {
+    /// The user asked for all of them.
+    All(PathBuf),
+    /// Only those that a person has to look at, in a folder that goes away where there are none.
+    Problems(PathBuf),
+}
+
+impl Store {
+    /// A folder that keeps everything.
+    pub(super) fn all(folder: &Path) -> Result<Self, Failure> {
+        fs::create_dir_all(folder)
+            .map_err(|cause| Failure::Usage(format!("cannot make {}: {cause}", folder.display())))?;
+        Ok(Self::All(folder.to_owned()))
+    }
+
+    /// A temporary folder for what did not pass.
+    pub(super) fn problems() -> Result<Self, Failure> {
+        let folder = tempfile::Builder::new().prefix("hopcheck-traces-").tempdir().map_err(|cause| {
+            Failure::Harness(anyhow::Error::new(cause).context("cannot make a temporary folder"))
+        })?;
+        Ok(Self::Problems(folder.keep()))
+    }
+
+    /// The folder.
+    pub(super) fn folder(&self) -> &Path {
+        match self {
+            Self::All(folder) | Self::Problems(folder) => folder,
+        }
+    }
+
+    /// The file of a plan, with its folder made.
+    pub(super) fn path(&self, key: &PlanKey) -> Result<PathBuf, Failure> {
+        let path = self.folder().join(format!("{}.jsonl", key.path()));
+        let folder = path.parent().unwrap_or(self.folder());
+        fs::create_dir_all(folder)
+            .map_err(|cause| Failure::Usage(format!("cannot make {}: {cause}", folder.display())))?;
+        Ok(path)
+    }
+
+    /// Whether the trace of such a run stays.
+    pub(super) fn keeps(&self, outcome: Outcome) -> bool {
+        match self {
+            Self::All(_) => true,
+            Self::Problems(_) => !matches!(outcome, Outcome::Pass | Outcome::NotApplicable),
+        }
+    }
+
+    /// Takes away the folders that nothing was kept in.
+    pub(super) fn tidy(&self) {
+        if let Self::Problems(folder) = self {
+            remove_empty(folder);
+        }
+    }
+}
+
+fn remove_empty(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.path().is_dir() {
+            remove_empty(&entry.path());
+        }
+    }
+    // Refused where something is in it, and that is the point.
+    let _ = fs::remove_dir(folder);
+}

@@ -1,0 +1,47 @@
+//! The JSON report: the form that scripts rely on.
+
+use super::{RunReport, Summary};
+use crate::check::finding::{Finding, Outcome};
+use crate::json::Json;
+
+/// The report of a whole invocation.
+#[must_use]
+pub fn json(runs: &[RunReport]) -> Json {
+    Json::object([
+        ("hopcheck", Json::from(env!("CARGO_PKG_VERSION"))),
+        ("runs", Json::array(runs.iter().map(run))),
+        ("summary", summary_json(&Summary::of(runs))),
+    ])
+}
+
+/// The number of runs per outcome.
+#[must_use]
+pub fn summary_json(summary: &Summary) -> Json {
+    Json::object(Outcome::ALL.map(|outcome| (outcome.as_str(), summary.count(outcome))))
+}
+
+fn run(run: &RunReport) -> Json {
+    Json::object([
+        ("scenario", Json::from(run.scenario.as_str())),
+        ("host", Json::object([("name", run.host.name.as_str()), ("version", run.host.version.as_str())])),
+        ("revision", Json::from(run.revision.as_str())),
+        ("transport", Json::from(run.transport.as_str())),
+        ("outcome", Json::from(run.outcome.as_str())),
+        ("reason", Json::from(run.reason.clone())),
+        ("duration_ms", Json::from(run.duration_ms)),
+        ("trace", Json::from(run.trace.clone())),
+        ("findings", Json::array(run.findings.iter().map(finding))),
+    ])
+}
+
+fn finding(finding: &Finding) -> Json {
+    Json::object([
+        ("requirement", Json::from(finding.requirement.as_str())),
+        ("level", Json::from(finding.level.as_str())),
+        ("verdict", Json::from(finding.verdict.as_str())),
+        ("message", Json::from(finding.message.as_str())),
+        ("evidence", Json::array(finding.evidence.iter().copied())),
+        ("value", Json::from(finding.value.clone())),
+        ("at", Json::from(finding.at.as_ref().map(ToString::to_string))),
+    ])
+}

@@ -1,0 +1,173 @@
+//! Reports: findings as text for people and as files for programs. Nothing here looks at a process or a clock.
+
+mod json;
+mod markdown;
+mod text;
+
+use std::fmt;
+
+pub use json::{json, summary_json};
+pub use markdown::markdown;
+pub use text::{Detail, failures, run_line, summary_line, verdict_table};
+
+use crate::check::finding::{Finding, Level, Outcome, Verdict};
+use crate::plan::PlanKey;
+use crate::revision::{Revision, Transport};
+use crate::snapshot::Line;
+
+/// Everything that reports say about one run.
+#[derive(Clone, Debug)]
+pub struct RunReport {
+    /// `AREA/NAME` or `AREA/NAME[CASE]`.
+    pub scenario: String,
+    /// The host.
+    pub host: HostReport,
+    /// The revision that the servers spoke.
+    pub revision: Revision,
+    /// The transport of servers that fix none.
+    pub transport: Transport,
+    /// What came of it.
+    pub outcome: Outcome,
+    /// Why it does not apply, or what broke.
+    pub reason: Option<String>,
+    /// How long it took.
+    pub duration_ms: u64,
+    /// Where the trace is, where it was kept.
+    pub trace: Option<String>,
+    /// What was found.
+    pub findings: Vec<Finding>,
+    /// The transcript, where a finding needs it to be understood.
+    pub transcript: Vec<Line>,
+}
+
+/// A host as reports name it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct HostReport {
+    /// `NAME` or `NAME:VARIANT`.
+    pub name: String,
+    /// What it says of its version.
+    pub version: String,
+}
+
+impl RunReport {
+    /// A report without findings.
+    #[must_use]
+    pub fn new(key: &PlanKey, version: &str, outcome: Outcome, reason: Option<String>) -> Self {
+        let name = match &key.variant {
+            Some(variant) => format!("{}:{variant}", key.host),
+            None => key.host.clone(),
+        };
+        Self {
+            scenario: key.scenario.clone(),
+            host: HostReport { name, version: version.to_owned() },
+            revision: key.revision,
+            transport: key.transport,
+            outcome,
+            reason,
+            duration_ms: 0,
+            trace: None,
+            findings: Vec::new(),
+            transcript: Vec::new(),
+        }
+    }
+
+    /// The folder of the scenario.
+    #[must_use]
+    pub fn area(&self) -> &str {
+        self.scenario.split('/').next().unwrap_or(&self.scenario)
+    }
+
+    /// The findings that keep the run from passing, or warn.
+    pub fn problems(&self) -> impl Iterator<Item = &Finding> {
+        self.findings.iter().filter(|finding| is_problem(finding))
+    }
+
+    /// `REVISION TRANSPORT`.
+    #[must_use]
+    pub fn coordinates(&self) -> String {
+        format!("{} {}", self.revision, self.transport)
+    }
+}
+
+/// Whether a finding is worth a person's eyes.
+fn is_problem(finding: &Finding) -> bool {
+    match finding.verdict {
+        Verdict::Untestable => true,
+        Verdict::Fail => finding.level.fails() || finding.level == Level::Should,
+        Verdict::Pass | Verdict::Trait | Verdict::NotApplicable => false,
+    }
+}
+
+/// How many runs had which outcome.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    counts: [usize; Outcome::ALL.len()],
+}
+
+impl Summary {
+    /// Counts runs.
+    pub fn of<'r>(runs: impl IntoIterator<Item = &'r RunReport>) -> Self {
+        let mut summary = Self::default();
+        for run in runs {
+            summary.counts[place(run.outcome)] += 1;
+        }
+        summary
+    }
+
+    /// The number of runs with this outcome.
+    #[must_use]
+    pub fn count(&self, outcome: Outcome) -> usize {
+        self.counts[place(outcome)]
+    }
+
+    /// The number of runs that were carried out.
+    #[must_use]
+    pub fn ran(&self) -> usize {
+        self.counts.iter().sum::<usize>() - self.count(Outcome::NotApplicable)
+    }
+}
+
+fn place(outcome: Outcome) -> usize {
+    Outcome::ALL.iter().position(|known| *known == outcome).unwrap_or_default()
+}
+
+/// Forms of a report file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// For programs.
+    Json,
+    /// For pull requests and wikis.
+    Markdown,
+}
+
+impl Kind {
+    /// All.
+    pub const ALL: [Self; 2] = [Self::Json, Self::Markdown];
+
+    /// Its word on the command line.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Json => "json",
+            Self::Markdown => "markdown",
+        }
+    }
+
+    /// The report as text.
+    #[must_use]
+    pub fn render(self, runs: &[RunReport]) -> String {
+        match self {
+            Self::Json => format!("{}\n", json(runs)),
+            Self::Markdown => markdown(runs),
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests;

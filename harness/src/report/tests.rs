@@ -1,0 +1,107 @@
+//! Reports of made-up runs.
+
+use super::*;
+use crate::check::finding::Place;
+use crate::diagnostic::Source;
+use crate::snapshot::{Arrow, Line};
+
+fn key() -> PlanKey {
+    PlanKey {
+        scenario: "names/wire-name[dot]".to_owned(),
+        host: "acme".to_owned(),
+        variant: Some("code".to_owned()),
+        version: Some("1.2.3".to_owned()),
+        revision: Revision::V2025_11_25,
+        transport: Transport::Stdio,
+        seed: 1,
+    }
+}
+
+fn line(event: u32, word: &str) -> Line {
+    Line {
+        event,
+        lane: "orders".to_owned(),
+        arrow: Arrow::Away,
+        word: word.to_owned(),
+        subject: String::new(),
+        rest: String::new(),
+    }
+}
+
+fn failed() -> RunReport {
+    let source = Source::new("scenarios/names/wire-name.toml", "title = \"x\"\n[[step]]\ncall = \"orders/a.b\"\n");
+    let mut run = RunReport::new(&key(), "1.2.3", Outcome::Fail, None);
+    run.findings = vec![Finding {
+        requirement: "hop.wire-name".to_owned(),
+        level: Level::Invariant,
+        verdict: Verdict::Fail,
+        message: "the wire carries `a_b`".to_owned(),
+        evidence: vec![4],
+        value: None,
+        at: Some(Place { source, span: 21..25 }),
+    }];
+    run.transcript = (1..=9).map(|event| line(event, &format!("m{event}"))).collect();
+    run
+}
+
+fn plain(text: &str) -> String {
+    let escape = regex_lite::Regex::new("\x1b\\[[0-9;]*m").unwrap();
+    escape.replace_all(text, "").into_owned()
+}
+
+#[test]
+fn json_has_what_scripts_rely_on() {
+    let mut other = RunReport::new(&key(), "1.2.3", Outcome::NotApplicable, Some("no".to_owned()));
+    other.trace = Some("t.jsonl".to_owned());
+    let report = json(&[failed(), other]);
+    let run = &report.get("runs").unwrap().items()[0];
+    assert_eq!(run.at(&["host", "name"]).unwrap().as_str(), Some("acme:code"));
+    assert_eq!(
+        run.get("findings").unwrap().items()[0].to_string(),
+        r#"{"requirement":"hop.wire-name","level":"invariant","verdict":"fail","message":"the wire carries `a_b`","evidence":[4],"value":null,"at":"scenarios/names/wire-name.toml:3:1"}"#
+    );
+    assert_eq!(
+        report.get("summary").unwrap().to_string(),
+        r#"{"pass":0,"warn":0,"fail":1,"untestable":0,"not-applicable":1,"error":0}"#
+    );
+}
+
+#[test]
+fn a_failure_shows_the_line_and_the_evidence() {
+    // The same finding in another revision is not told twice.
+    let mut again = failed();
+    again.revision = Revision::V2026_07_28;
+    let text = plain(&failures(&[failed(), again], Detail::All));
+    let expected = "
+error: hop.wire-name fail: the wire carries `a_b`
+ --> scenarios/names/wire-name.toml:3:1
+  |
+3 | call = \"orders/a.b\"
+  | ^^^^ level invariant
+  run: acme:code names/wire-name[dot] at 2025-11-25 stdio, 2026-07-28 stdio
+       2 orders ->  m2
+       3 orders ->  m3
+  >    4 orders ->  m4
+       5 orders ->  m5
+       6 orders ->  m6
+  see: hopcheck explain hop.wire-name
+";
+    assert_eq!(text, expected);
+}
+
+#[test]
+fn markdown_escapes_what_hosts_say() {
+    let mut run = failed();
+    run.findings[0].message = "it said <b>|".to_owned();
+    let text = markdown(&[run]);
+    assert!(text.contains("| acme:code | 1.2.3 | 0/1, 1 fail |"), "{text}");
+    assert!(text.contains(r"it said \<b\>\|"), "{text}");
+}
+
+#[test]
+fn the_table_counts_outcomes_per_area() {
+    let text = plain(&verdict_table(&[failed()]));
+    assert!(text.contains("acme:code 1.2.3"), "{text}");
+    let row = text.lines().find(|line| line.trim_start().starts_with("names")).unwrap();
+    assert_eq!(row.split_whitespace().collect::<Vec<_>>(), ["names", "·", "·", "1", "·", "·", "·"]);
+}

@@ -1,0 +1,166 @@
+//! The directory: which published name stands for which tool of which server, and what of it the model is shown.
+
+use crate::fault::{Fault, Lies};
+use crate::gate::{Decision, Rules};
+use crate::json::quote;
+use crate::model::{Api, Offered, Surface};
+use crate::name::{Alphabet, Namer, mangle};
+use crate::server::Server;
+use crate::tool::Tool;
+
+/// A tool under its published name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Entry {
+    /// Index of the server.
+    pub(crate) server: usize,
+    /// The registered name.
+    pub(crate) tool: String,
+    /// The group, where the API has groups.
+    pub(crate) namespace: Option<String>,
+    /// The published name, inside the group.
+    pub(crate) name: String,
+    /// Whether the model is shown the tool.
+    shown: bool,
+}
+
+impl Entry {
+    /// The published name in one piece.
+    pub(crate) fn published(&self) -> String {
+        match &self.namespace {
+            Some(namespace) => format!("{namespace}__{}", self.name),
+            None => self.name.clone(),
+        }
+    }
+}
+
+/// All tools of all servers, in the order of the config and the lists.
+#[derive(Default)]
+pub(crate) struct Directory {
+    pub(crate) entries: Vec<Entry>,
+    /// What the lie about unlisted tools offers: the published name, and the tool.
+    invented: Option<(String, Tool)>,
+    /// The offer, as the JSON text of the model API: built once, so that it is the same bytes on each turn.
+    pub(crate) offer: String,
+}
+
+impl Directory {
+    /// Names the tools that the servers list now.
+    pub(crate) fn build(servers: &[Server], rules: &Rules, api: &dyn Api, lies: Lies) -> Self {
+        let mut entries = Vec::new();
+        let mut flat = Namer::default();
+        let mut namespaces = Namer::default();
+        for (index, server) in servers.iter().enumerate() {
+            let mut grouped = Namer::default();
+            let namespace = match api.surface() {
+                Surface::Flat => None,
+                Surface::Namespace => Some(namespaces.take(&format!(
+                    "mcp__{}",
+                    mangle(&server.name, Alphabet::UnderscoreOnly)
+                ))),
+            };
+            for tool in &server.tools {
+                let name = match api.surface() {
+                    Surface::Flat if lies.tell(Fault::ShareNames) => flat_name(server, &tool.name),
+                    Surface::Namespace if lies.tell(Fault::ShareNames) => {
+                        mangle(&tool.name, Alphabet::UnderscoreOnly)
+                    }
+                    Surface::Flat => flat.take(&flat_name(server, &tool.name)),
+                    Surface::Namespace => {
+                        grouped.take(&mangle(&tool.name, Alphabet::UnderscoreOnly))
+                    }
+                };
+                // A tool that may never be called only takes up room. It keeps its name, so that a call can be told why.
+                let shown = rules.decide(&server.name, &tool.name, lies) != Decision::Deny;
+                entries.push(Entry {
+                    server: index,
+                    tool: tool.name.clone(),
+                    namespace: namespace.clone(),
+                    name,
+                    shown,
+                });
+            }
+        }
+        if lies.tell(Fault::HideNeighbours) {
+            let closed: Vec<_> = entries
+                .iter()
+                .filter(|entry| !entry.shown)
+                .map(|entry| entry.server)
+                .collect();
+            entries.retain(|entry| !closed.contains(&entry.server));
+        }
+        if lies.tell(Fault::SickServerHidesAll) && servers.iter().any(|server| !server.is_ready()) {
+            entries.clear();
+        }
+        let invented = lies
+            .tell(Fault::OfferUnlisted)
+            .then(|| invented(&entries))
+            .flatten();
+        let mut directory = Self {
+            entries,
+            invented,
+            offer: String::new(),
+        };
+        directory.offer = api.offer(&directory.offered(servers));
+        directory
+    }
+
+    /// The published names of the tools that the model is shown.
+    pub(crate) fn published(&self) -> Vec<String> {
+        self.entries
+            .iter()
+            .filter(|entry| entry.shown)
+            .map(Entry::published)
+            .collect()
+    }
+
+    /// The tool behind a name that the model used.
+    pub(crate) fn find(&self, namespace: Option<&str>, name: &str) -> Option<&Entry> {
+        self.entries
+            .iter()
+            .find(|entry| entry.namespace.as_deref() == namespace && entry.name == name)
+    }
+
+    fn offered<'a>(&'a self, servers: &'a [Server]) -> Vec<Offered<'a>> {
+        let shown = self.entries.iter().filter(|entry| entry.shown);
+        let mut offered: Vec<_> = shown
+            .filter_map(|entry| {
+                let server = &servers[entry.server];
+                let tool = server.tools.iter().find(|tool| tool.name == entry.tool)?;
+                Some(Offered {
+                    namespace: entry.namespace.as_deref(),
+                    name: &entry.name,
+                    server: &server.name,
+                    tool,
+                })
+            })
+            .collect();
+        if let (Some((name, tool)), Some(last)) = (&self.invented, offered.last()) {
+            offered.push(Offered {
+                name,
+                tool,
+                ..*last
+            });
+        }
+        offered
+    }
+}
+
+/// A tool that nobody listed, beside the last one that somebody did.
+fn invented(entries: &[Entry]) -> Option<(String, Tool)> {
+    let beside = entries.last()?;
+    let name = format!("{}_invented", beside.name);
+    let entry = format!(
+        "{{\"name\":{},\"inputSchema\":{{\"type\":\"object\"}}}}",
+        quote(&name)
+    );
+    let tool = Tool::parse(serde_json::from_str(&entry).ok()?, Lies::default())?;
+    Some((name, tool))
+}
+
+fn flat_name(server: &Server, tool: &str) -> String {
+    format!(
+        "mcp__{}__{}",
+        mangle(&server.name, Alphabet::WithHyphen),
+        mangle(tool, Alphabet::WithHyphen)
+    )
+}
