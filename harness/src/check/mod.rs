@@ -3,6 +3,7 @@
 //! One file per area. Each check collects facts with the events that show them; a fact without an event does not count,
 //! so nothing passes on absence alone. A check without a subject says nothing, unless the scenario asked for it.
 
+pub mod faults;
 pub mod finding;
 pub mod registry;
 
@@ -20,6 +21,7 @@ mod schema;
 mod sheet;
 mod stable_list;
 mod steps;
+mod table;
 #[cfg(test)]
 mod testing;
 mod traits;

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use hopcheck_reference_host::fault::FAULTS as HOST_FAULTS;
 
-use crate::check::faults::{FAULTS as TRACE_FAULTS, TraceFault};
+use crate::check::faults::{TRACE_FAULTS, TraceFault};
 
 /// One lie.
 #[derive(Clone, Copy, Debug)]

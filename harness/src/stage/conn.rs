@@ -104,11 +104,13 @@ impl Conn {
         self.output.blocked_on().into_iter().chain(self.errors.blocked_on())
     }
 
-    pub(super) fn listen(&mut self, reach: Reach) {
+    /// Takes in what the relay says; says whether it was to be expected.
+    pub(super) fn listen(&mut self, reach: Reach) -> bool {
         if (self.relay_ready || reach == Reach::All) && self.fate != Fate::Gone {
             // A socket that fails is at its end.
             let _ = self.relay.receive(Wait::Never);
         }
+        self.relay_ready
     }
 
     pub(super) fn is_readable(&self, reach: Reach) -> bool {

@@ -8,6 +8,8 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
+use rustix::process::{Pid, Signal};
+
 use crate::host::render::Rendered;
 use crate::json::Json;
 use crate::wire::channel::{Channel, Wait};
@@ -51,6 +53,8 @@ pub(super) enum Report {
 pub(super) struct Supervisor {
     channel: Option<Channel>,
     child: Child,
+    /// The host, while it lives.
+    host: Option<Pid>,
 }
 
 impl Supervisor {
@@ -68,7 +72,7 @@ impl Supervisor {
         let mut channel = Channel::new(ours.into());
         let answer = channel.wait_take();
         let listener = channel.take_fd();
-        let supervisor = Self { channel: Some(channel), child };
+        let supervisor = Self { channel: Some(channel), child, host: None };
         match (answer?, listener) {
             (Some(message), Some(listener)) if message.get("ready").is_some() => {
                 Ok((supervisor, TcpListener::from(listener)))
@@ -98,6 +102,7 @@ impl Supervisor {
         channel.send(&message, &streams)?;
         let answer = channel.wait_take()?;
         let pid = answer.as_ref().and_then(|answer| answer.get("started")).and_then(Json::as_i64);
+        self.host = pid.and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?));
         pid.ok_or_else(|| {
             let reason = answer.as_ref().and_then(|answer| answer.str("failed"));
             io::Error::other(reason.unwrap_or("the supervisor is gone").to_owned())
@@ -142,6 +147,7 @@ impl Supervisor {
             Some(message) if message.as_str() == Some("gone") => Some(Report::Gone),
             Some(message) => {
                 if let Some(how) = message.get("exit") {
+                    self.host = None;
                     Some(Report::Exit(how.clone()))
                 } else if let Some(process) = message.get("survivor") {
                     Some(Report::Survivor(process.clone()))
@@ -159,9 +165,12 @@ impl Supervisor {
         self.channel.as_ref().map(AsFd::as_fd)
     }
 
-    /// Ends the supervisor itself, where it does not end by its own.
+    /// Ends what is within reach where the supervisor failed: itself, and the process group of the host.
     pub(super) fn destroy(&mut self) {
         self.channel = None;
+        if let Some(host) = self.host.take() {
+            let _ = rustix::process::kill_process_group(host, Signal::KILL);
+        }
         let _ = self.child.kill();
     }
 }

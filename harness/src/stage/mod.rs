@@ -13,6 +13,7 @@ mod run;
 mod sandbox;
 mod script;
 pub mod supervisor;
+#[cfg(target_os = "linux")]
 mod sys;
 mod watch;
 mod wires;

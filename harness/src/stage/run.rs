@@ -181,8 +181,8 @@ impl<'r> HostRun<'r> {
         self.supervisor.receive();
         let model = self.door.listen(reach);
         let console = self.console.listen(reach);
-        let reach = if model || console { Reach::All } else { reach };
-        self.wires.listen(reach);
+        let relays = self.wires.listen(reach);
+        let reach = if model || console || relays { Reach::All } else { reach };
         self.wires.drain(reach, self.rec);
         self.wires.settle(self.killer(), self.rec);
     }

@@ -103,11 +103,29 @@ impl Sandbox {
     /// Removes the sandbox or lets it stay.
     pub(super) fn close(self, keep: Keep, rendered: &Rendered) -> Option<Kept> {
         match keep {
-            Keep::No => None,
+            Keep::No => {
+                let Self { folder, path } = self;
+                if folder.close().is_err() {
+                    // Some tools write folders that even their owner cannot change.
+                    open_up(&path);
+                    let _ = fs::remove_dir_all(path);
+                }
+                None
+            }
             Keep::Yes => {
                 let command = command(&self.work(), rendered);
                 Some(Kept { folder: self.folder.keep(), command })
             }
+        }
+    }
+}
+
+/// Makes all folders below writable, as far as possible. Links are not followed.
+fn open_up(folder: &Path) {
+    let _ = fs::set_permissions(folder, fs::Permissions::from_mode(0o700));
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            open_up(&entry.path());
         }
     }
 }

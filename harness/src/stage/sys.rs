@@ -3,7 +3,6 @@
 use std::io;
 
 /// What a process is moved into.
-#[cfg(target_os = "linux")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Namespaces {
     /// A network of its own; needs privilege.
@@ -16,7 +15,6 @@ pub(super) enum Namespaces {
 ///
 /// # Errors
 /// The machine does not allow it, or the process has more than one thread.
-#[cfg(target_os = "linux")]
 #[expect(unsafe_code, reason = "rustix has no safe form of `unshare`")]
 pub(super) fn unshare(namespaces: Namespaces) -> io::Result<()> {
     use rustix::thread::UnshareFlags;

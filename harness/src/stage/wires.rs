@@ -117,16 +117,19 @@ impl Wires {
         self.timers.peek().map(|Reverse(timer)| timer.at)
     }
 
-    /// Takes in what relays say, without acting on it: it is learnt before the wires are read.
-    pub(super) fn listen(&mut self, reach: Reach) {
+    /// Takes in what relays say, without acting on it: it is learnt before the wires are read. Says whether there was
+    /// anything.
+    pub(super) fn listen(&mut self, reach: Reach) -> bool {
         if self.accepts || reach == Reach::All {
             while let Ok((socket, _)) = self.listener.accept() {
                 self.newcomers.push(Channel::new(OwnedFd::from(socket)));
             }
         }
+        let mut heard = false;
         for conn in &mut self.conns {
-            conn.listen(reach);
+            heard |= conn.listen(reach);
         }
+        heard
     }
 
     /// Reads the wires, records what the host wrote, and lets the servers answer. All is read before anything is

@@ -63,7 +63,7 @@ impl Channel {
             if !fds.is_empty() && !control.push(SendAncillaryMessage::ScmRights(fds)) {
                 return Err(io::Error::new(io::ErrorKind::InvalidInput, "too many descriptors in one message"));
             }
-            match rustix::net::sendmsg(&self.socket, &[IoSlice::new(rest)], &mut control, SendFlags::NOSIGNAL) {
+            match rustix::net::sendmsg(&self.socket, &[IoSlice::new(rest)], &mut control, SendFlags::empty()) {
                 Ok(sent) => {
                     rest = &rest[sent..];
                     fds = &[];

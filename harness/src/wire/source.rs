@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
-use rustix::net::RecvFlags;
+use rustix::net::{RecvFlags, SendFlags};
 
 /// How a descriptor is kept from blocking us.
 ///
@@ -84,10 +84,7 @@ impl Fd {
     pub fn write(&self, bytes: &[u8]) -> io::Result<usize> {
         let sent = match self.manner {
             Manner::Own => rustix::io::write(&self.fd, bytes),
-            Manner::Socket => {
-                use rustix::net::SendFlags;
-                rustix::net::send(&self.fd, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL)
-            }
+            Manner::Socket => rustix::net::send(&self.fd, bytes, SendFlags::DONTWAIT),
             Manner::Polled if self.ready(PollFlags::OUT) => {
                 rustix::io::write(&self.fd, &bytes[..bytes.len().min(SAFE_WRITE)])
             }

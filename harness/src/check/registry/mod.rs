@@ -4,6 +4,7 @@ mod catalogue;
 mod own;
 
 use super::finding::Level;
+use super::table::{joined, rows};
 use crate::revision::Revision;
 
 /// A requirement that has a check.
@@ -69,25 +70,10 @@ impl Requirement {
     }
 }
 
-const TABLES: [&[Requirement]; 4] = [own::INVARIANTS, own::EXPECTATIONS, own::CLAIMS, catalogue::RULES];
-const COUNT: usize = TABLES[0].len() + TABLES[1].len() + TABLES[2].len() + TABLES[3].len();
+const TABLES: &[&[Requirement]] = &[own::INVARIANTS, own::EXPECTATIONS, own::CLAIMS, catalogue::RULES];
 
 /// All requirements that have a check, the project's own first.
-pub static REQUIREMENTS: &[Requirement] = &joined();
-
-const fn joined() -> [Requirement; COUNT] {
-    let mut all = [TABLES[0][0]; COUNT];
-    let (mut table, mut row, mut at) = (0, 0, 0);
-    while table < TABLES.len() {
-        if row < TABLES[table].len() {
-            all[at] = TABLES[table][row];
-            (row, at) = (row + 1, at + 1);
-        } else {
-            (table, row) = (table + 1, 0);
-        }
-    }
-    all
-}
+pub static REQUIREMENTS: &[Requirement] = &joined::<Requirement, { rows(TABLES) }>(TABLES);
 
 /// The requirement of that id.
 #[must_use]

@@ -1,8 +1,13 @@
 //! A correct host passes, a host that does nothing passes nothing.
 
+use std::collections::BTreeSet;
+
 use super::{Habits, plans, profile, record, record_nothing};
+use crate::check::faults::TRACE_FAULTS;
 use crate::check::finding::{Finding, Level, Outcome, Verdict};
-use crate::check::{judge, outcome};
+use crate::check::{judge, outcome, registry};
+use crate::plan::Plan;
+use crate::trace::Trace;
 
 fn show(finding: &Finding) -> String {
     format!(
@@ -55,5 +60,80 @@ fn a_host_that_does_nothing_passes_nothing() {
         assert!(passed.is_empty(), "{}: {passed:?}", plan.key);
         let (outcome, _) = outcome(&trace, &findings);
         assert!(matches!(outcome, Outcome::Fail | Outcome::Untestable), "{}: {outcome}", plan.key);
+    }
+}
+
+/// All plans of the reference host that a correct host passes, with its record.
+fn passing() -> Vec<(Plan, Trace)> {
+    let mut recorded = Vec::new();
+    for (variant, habits) in
+        [(None, Habits::SendsIds), (None, Habits::KeepsIds), (Some("responses"), Habits::KeepsIds)]
+    {
+        let plans = plans(&profile("reference", variant));
+        recorded.extend(plans.into_iter().map(|plan| {
+            let trace = record(&plan, habits);
+            (plan, trace)
+        }));
+    }
+    recorded
+}
+
+fn ids(findings: &[Finding], verdict: Verdict) -> BTreeSet<String> {
+    findings
+        .iter()
+        .filter(|finding| finding.verdict == verdict)
+        .map(|finding| finding.requirement.clone())
+        .collect()
+}
+
+#[test]
+fn every_trace_fault_is_caught_by_what_it_is_about() {
+    let recorded = passing();
+    let judged: Vec<_> = recorded.iter().map(|(plan, trace)| ids(&judge(plan, trace), Verdict::Pass)).collect();
+    let mut missed = Vec::new();
+    for fault in TRACE_FAULTS {
+        let mut caught = BTreeSet::new();
+        let mut subjects = 0;
+        for ((plan, trace), passed) in recorded.iter().zip(&judged) {
+            let Some(lie) = fault.apply(plan, trace) else { continue };
+            subjects += 1;
+            caught.extend(ids(&judge(plan, &lie), Verdict::Fail).intersection(passed).cloned());
+            if fault.about.iter().all(|about| caught.contains(*about)) {
+                break;
+            }
+        }
+        for about in fault.about.iter().filter(|about| !caught.contains(**about)) {
+            missed.push(format!("{} ({subjects} subjects): {about} not caught, but {caught:?}", fault.name));
+        }
+    }
+    assert!(missed.is_empty(), "{}", missed.join("\n"));
+}
+
+#[test]
+fn nothing_passes_without_its_evidence() {
+    let mut wrong = Vec::new();
+    for (plan, trace) in passing().iter().step_by(7) {
+        for finding in judge(plan, trace).iter().filter(|finding| finding.verdict == Verdict::Pass) {
+            let mut without = trace.clone();
+            without.events.retain(|event| !finding.evidence.contains(&event.n));
+            let still = judge(plan, &without).into_iter().find(|other| {
+                let same = other.requirement == finding.requirement && other.at == finding.at;
+                same && other.verdict == Verdict::Pass
+            });
+            wrong
+                .extend(still.map(|still| format!("{}: {} after {:?}", plan.key, show(&still), finding.evidence)));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn faults_are_named_once_and_about_known_requirements() {
+    let names: BTreeSet<&str> = TRACE_FAULTS.iter().map(|fault| fault.name).collect();
+    assert_eq!(names.len(), TRACE_FAULTS.len());
+    assert!(names.len() >= 34, "{}", names.len());
+    for fault in TRACE_FAULTS {
+        assert!((1..=3).contains(&fault.about.len()), "{}", fault.name);
+        assert!(fault.about.iter().all(|id| registry::find(id).is_some()), "{}", fault.name);
     }
 }

@@ -73,6 +73,26 @@ fn a_host_that_does_not_read_hangs_nobody() {
     assert!(of(&events, Kind::ToHost).len() < 5000);
 }
 
+#[test]
+fn a_stop_is_a_signal_instead_of_a_reply() {
+    let scenario = super::CALL.replace("say = \"Done.\"", "stop = \"sigterm\"");
+    let events =
+        super::try_run(&super::plan_of("polite", "headless", &scenario), &options()).unwrap().trace.events;
+    assert_eq!(one(&events, Kind::HostExit).data.to_string(), r#"{"signal":"SIGTERM"}"#, "{}", shown(&events));
+    assert_eq!(of(&events, Kind::ModelRequest).len(), 2);
+    assert_eq!(of(&events, Kind::ModelReply).len(), 1);
+    assert_eq!(one(&events, Kind::ServerExit).data.to_string(), r#"{"code":0,"by":"script"}"#);
+    assert_eq!(reason(&events), "exit");
+}
+
+#[test]
+fn a_host_that_kills_its_supervisor_is_killed() {
+    let events = run("patricide", &options());
+    assert_eq!(reason(&events), "failed");
+    let host = one(&events, Kind::HostStart).data.get("pid").and_then(Json::as_i64).unwrap();
+    eventually(|| !super::lives(host));
+}
+
 /// Runs in a process of its own, since it interrupts the whole process.
 #[test]
 fn an_interrupted_run_leaves_a_readable_trace() {

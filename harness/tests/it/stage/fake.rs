@@ -20,6 +20,7 @@ fn host() {
         "nothing" => 0,
         "seven" => 7,
         "hang" => hang(),
+        "patricide" => patricide(),
         "hang-later" => hang_later(&config),
         "flood" => flood(),
         "flood-wire" => flood_wire(&config),
@@ -200,6 +201,12 @@ fn hang() -> i32 {
     }
 }
 
+fn patricide() -> i32 {
+    let parent = std::os::unix::process::parent_id().to_string();
+    Command::new("kill").args(["-KILL", &parent]).status().unwrap();
+    hang()
+}
+
 fn hang_later(config: &Json) -> i32 {
     let _server = Server::connect(config);
     Model::new(config).ask(1);
@@ -238,6 +245,7 @@ fn deaf(config: &Json) -> i32 {
     0
 }
 
+#[expect(clippy::zombie_processes, reason = "what is left behind is the point")]
 fn leave(script: &str) -> i32 {
     let silent = Stdio::null;
     // A session of its own, as daemons have.
@@ -246,12 +254,12 @@ fn leave(script: &str) -> i32 {
     0
 }
 
-/// Leaves a server behind that ignores the end of its input.
+/// Leaves a server behind, and another holder of the pipe that keeps it from seeing the end.
+#[expect(clippy::zombie_processes, reason = "what is left behind is the point")]
 fn stray_server(config: &Json) -> i32 {
     let mut server = Server::connect(config);
     server.say(r#"{"jsonrpc":"2.0","id":2,"method":"ping"}"#);
     server.hear();
-    // Another holder of the pipe keeps the server from seeing the end.
     let keeper = server.input.take().unwrap();
     Command::new("setsid").args(["/bin/sleep", "600"]).stdin(Stdio::null()).stdout(keeper).spawn().unwrap();
     0
