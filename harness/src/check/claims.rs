@@ -137,7 +137,7 @@ fn content(view: &View<'_>) -> Tally {
                 if nothing_to_tell {
                     continue;
                 }
-                if reading::contains(&told.reading, result) {
+                if reading::contains(told.reading, result) {
                     tally.holds([answer, told.exchange.event]);
                 } else {
                     let reason = format!("the content of `{}` did not reach the model", used.planned.tool);

@@ -32,7 +32,7 @@ pub(super) fn reason_is_told(run: &Run<'_>, used: &Emitted<'_>, call: &Rpc<'_>) 
     if run.plan.profile.model.api == ApiName::AnthropicMessages && told.flag != Some(true) {
         tally.fails(format!("the error of `{}` was told without its flag", used.planned.tool), evidence);
     }
-    if reading::contains(&told.reading, result) {
+    if reading::contains(told.reading, result) {
         tally.holds(evidence);
     } else {
         tally.fails(format!("the text of the error of `{}` did not reach the model", used.planned.tool), evidence);

@@ -109,7 +109,7 @@ fn one_client(view: &View<'_>) -> Tally {
     for run in &view.runs {
         for server in &run.plan.servers {
             connect::one_at_a_time(run, &server.key, &mut tally);
-            tally.holds(run.conns_of(&server.key).filter_map(|conn| conn.first(Kind::ToServer)));
+            tally.holds(run.conns_of(&server.key).filter_map(|conn| conn.first(Kind::ServerStart)));
         }
     }
     tally

@@ -9,22 +9,22 @@ use crate::trace::Trace;
 use crate::trace::event::{Event, Kind, Payload};
 
 /// A hop of a judged run.
-pub(super) struct Hop<'r, 'a> {
-    pub(super) run: &'r Run<'a>,
-    pub(super) used: &'r Emitted<'a>,
-    pub(super) conn: &'r Conn<'a>,
-    pub(super) call: &'r Rpc<'a>,
+pub(in crate::check) struct Hop<'r, 'a> {
+    pub(in crate::check) run: &'r Run<'a>,
+    pub(in crate::check) used: &'r Emitted<'a>,
+    pub(in crate::check) conn: &'r Conn<'a>,
+    pub(in crate::check) call: &'r Rpc<'a>,
 }
 
 impl Hop<'_, '_> {
     /// The events of call and answer.
-    pub(super) fn wire(&self) -> Vec<u32> {
+    pub(in crate::check) fn wire(&self) -> Vec<u32> {
         [self.call.event.n].into_iter().chain(self.call.answer().map(|answer| answer.event.n)).collect()
     }
 }
 
 /// The first hop of a judged run that fits, handed to `lie`.
-pub(super) fn hop(
+pub(in crate::check) fn hop(
     plan: &Plan,
     trace: &Trace,
     fits: impl Fn(&Hop<'_, '_>) -> bool,
@@ -47,7 +47,7 @@ pub(super) fn hop(
 }
 
 /// The first emitted use of a judged run that fits, handed to `lie`.
-pub(super) fn emitted(
+pub(in crate::check) fn emitted(
     plan: &Plan,
     trace: &Trace,
     fits: impl Fn(&Run<'_>, &Emitted<'_>) -> bool,
@@ -64,7 +64,7 @@ pub(super) fn emitted(
 }
 
 /// The first request of a judged run that fits, handed to `lie`.
-pub(super) fn request(
+pub(in crate::check) fn request(
     plan: &Plan,
     trace: &Trace,
     fits: impl Fn(&Conn<'_>, &Rpc<'_>) -> bool,
@@ -78,14 +78,14 @@ pub(super) fn request(
 }
 
 /// A trace that is being changed. Numbers stay those of the original until it is done.
-pub(super) struct Tape {
+pub(in crate::check) struct Tape {
     original: Trace,
     /// The events in their new order.
     events: Vec<Event>,
 }
 
 impl Tape {
-    pub(super) fn new(trace: &Trace) -> Self {
+    pub(in crate::check) fn new(trace: &Trace) -> Self {
         let mut events = trace.events.clone();
         // Room for further turns of the recorder loop between any two.
         events.iter_mut().for_each(|event| event.tick *= 4);
@@ -93,7 +93,7 @@ impl Tape {
     }
 
     /// The changed trace, numbered anew.
-    pub(super) fn trace(mut self) -> Trace {
+    pub(in crate::check) fn trace(mut self) -> Trace {
         let mut numbers = BTreeMap::new();
         for (at, event) in self.events.iter_mut().enumerate() {
             let number = u32::try_from(at + 1).unwrap_or(u32::MAX);
@@ -113,14 +113,14 @@ impl Tape {
     }
 
     /// Changes an event.
-    pub(super) fn event(&mut self, n: u32, change: impl FnOnce(&mut Event)) -> Option<()> {
+    pub(in crate::check) fn event(&mut self, n: u32, change: impl FnOnce(&mut Event)) -> Option<()> {
         let at = self.place(n)?;
         change(&mut self.events[at]);
         Some(())
     }
 
     /// Changes the payload of an event, which is JSON.
-    pub(super) fn json(&mut self, n: u32, change: impl FnOnce(&mut Json)) -> Option<()> {
+    pub(in crate::check) fn json(&mut self, n: u32, change: impl FnOnce(&mut Json)) -> Option<()> {
         let at = self.place(n)?;
         let mut json = self.events[at].json()?;
         change(&mut json);
@@ -128,12 +128,12 @@ impl Tape {
         Some(())
     }
 
-    pub(super) fn drop_all(&mut self, numbers: &[u32]) {
+    pub(in crate::check) fn drop_all(&mut self, numbers: &[u32]) {
         self.events.retain(|event| !numbers.contains(&event.n));
     }
 
     /// Puts an event before another, in a turn of its own.
-    pub(super) fn before(&mut self, n: u32, mut event: Event) -> Option<()> {
+    pub(in crate::check) fn before(&mut self, n: u32, mut event: Event) -> Option<()> {
         let at = self.place(n)?;
         event.tick = self.events[at].tick.saturating_sub(1);
         self.events.insert(at, event);
@@ -141,7 +141,7 @@ impl Tape {
     }
 
     /// Puts an event after another, in a turn of its own.
-    pub(super) fn after(&mut self, n: u32, mut event: Event) -> Option<()> {
+    pub(in crate::check) fn after(&mut self, n: u32, mut event: Event) -> Option<()> {
         let at = self.place(n)?;
         event.tick = self.events[at].tick + 1;
         // What else happened in that turn stays in front.
@@ -151,24 +151,24 @@ impl Tape {
     }
 
     /// Moves an event before another.
-    pub(super) fn move_before(&mut self, n: u32, other: u32) -> Option<()> {
+    pub(in crate::check) fn move_before(&mut self, n: u32, other: u32) -> Option<()> {
         let event = self.events.remove(self.place(n)?);
         self.before(other, event)
     }
 
     /// Moves an event after another.
-    pub(super) fn move_after(&mut self, n: u32, other: u32) -> Option<()> {
+    pub(in crate::check) fn move_after(&mut self, n: u32, other: u32) -> Option<()> {
         let event = self.events.remove(self.place(n)?);
         self.after(other, event)
     }
 
     /// A copy of an event.
-    pub(super) fn copy(&self, n: u32) -> Option<Event> {
+    pub(in crate::check) fn copy(&self, n: u32) -> Option<Event> {
         Some(self.events[self.place(n)?].clone())
     }
 
     /// A line of the host like the one that `like` is, with another message.
-    pub(super) fn line(&self, like: u32, message: &str) -> Option<Event> {
+    pub(in crate::check) fn line(&self, like: u32, message: &str) -> Option<Event> {
         let mut event = self.copy(like)?;
         event.kind = Kind::ToServer;
         event.cause = None;
@@ -179,7 +179,7 @@ impl Tape {
 }
 
 /// The member at a path, to be changed.
-pub(super) fn at_mut<'j>(json: &'j mut Json, path: &[&str]) -> Option<&'j mut Json> {
+pub(in crate::check) fn at_mut<'j>(json: &'j mut Json, path: &[&str]) -> Option<&'j mut Json> {
     path.iter().try_fold(json, |value, key| match value {
         Json::Object(members) => members.iter_mut().rev().find(|(name, _)| name == key).map(|(_, value)| value),
         Json::Array(items) => items.get_mut(key.parse::<usize>().ok()?),
@@ -187,14 +187,14 @@ pub(super) fn at_mut<'j>(json: &'j mut Json, path: &[&str]) -> Option<&'j mut Js
     })
 }
 
-pub(super) fn remove(json: &mut Json, key: &str) {
+pub(in crate::check) fn remove(json: &mut Json, key: &str) {
     if let Json::Object(members) = json {
         members.retain(|(name, _)| name != key);
     }
 }
 
 /// Every array in a value, innermost last.
-pub(super) fn arrays(json: &mut Json, change: &mut impl FnMut(&mut Vec<Json>)) {
+pub(in crate::check) fn arrays(json: &mut Json, change: &mut impl FnMut(&mut Vec<Json>)) {
     match json {
         Json::Array(items) => {
             change(items);
@@ -206,13 +206,13 @@ pub(super) fn arrays(json: &mut Json, change: &mut impl FnMut(&mut Vec<Json>)) {
 }
 
 /// Whether an item of a model request is the result of a use, in either API.
-pub(super) fn is_result(item: &Json, id: &str) -> bool {
+pub(in crate::check) fn is_result(item: &Json, id: &str) -> bool {
     item.str("tool_use_id") == Some(id)
         || (item.str("call_id") == Some(id) && item.str("type").is_some_and(|kind| kind.ends_with("_output")))
 }
 
 /// Every string of a value.
-pub(super) fn strings(json: &mut Json, change: &mut impl FnMut(&str) -> Option<String>) {
+pub(in crate::check) fn strings(json: &mut Json, change: &mut impl FnMut(&str) -> Option<String>) {
     match json {
         Json::String(text) => {
             if let Some(changed) = text.as_str().and_then(change) {

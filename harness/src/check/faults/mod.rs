@@ -3,7 +3,7 @@
 //! A fault is a pure function. It looks for a subject in the trace and changes one thing about it, as a host that lies
 //! would: the judge must then turn from pass to fail on what the fault is about.
 
-mod edit;
+pub(in crate::check) mod edit;
 mod envelope;
 mod gates;
 mod hop;

@@ -53,7 +53,7 @@ pub(super) fn result(run: &Run<'_>, used: &Emitted<'_>) -> Tally {
     let Some((answer, reply)) = run.calls(used).last().and_then(|(_, call)| call.result()) else {
         return tally;
     };
-    if reading::contains(&told.reading, reply) {
+    if reading::contains(told.reading, reply) {
         tally.holds([answer, told.exchange.event]);
     } else {
         let reason = format!("the result of `{}` does not contain its reply", used.planned.tool);

@@ -43,9 +43,9 @@ pub(super) fn check(
 }
 
 fn opens(run: &Run<'_>, key: &str, tally: &mut Tally) {
-    let opened = run.conns_of(key).find_map(|conn| opening(conn, run));
-    if let Some(events) = opened {
-        tally.holds(events);
+    let opened: Vec<_> = run.conns_of(key).filter_map(|conn| opening(conn, run)).flatten().collect();
+    if !opened.is_empty() {
+        tally.holds(opened);
         return;
     }
     let reason = match (run.conns_of(key).next(), run.plan.key.revision.era()) {
@@ -68,11 +68,15 @@ pub(in crate::check) fn opening<'a>(conn: &Conn<'a>, run: &Run<'a>) -> Option<Ve
             let in_order = !after(init.event, initialized) && !after(answer, initialized);
             in_order.then(|| vec![init.event, answer, initialized])
         }
-        Era::Modern => conn.rpcs.iter().find_map(|rpc| {
-            let version = rpc.param("_meta")?.get(VERSION).and_then(Json::as_str)?;
-            let (answer, _) = rpc.result()?;
-            (version == run.plan.key.revision.as_str()).then(|| vec![rpc.event, answer])
-        }),
+        Era::Modern => {
+            let answered = conn.rpcs.iter().filter_map(|rpc| {
+                let version = rpc.param("_meta")?.get(VERSION).and_then(Json::as_str)?;
+                let (answer, _) = rpc.result()?;
+                (version == run.plan.key.revision.as_str()).then_some([rpc.event, answer])
+            });
+            let events: Vec<_> = answered.flatten().collect();
+            (!events.is_empty()).then_some(events)
+        }
     }
 }
 

@@ -12,6 +12,7 @@ use regex_lite::Regex;
 
 use super::reading::{self, Reading};
 use crate::host::profile::ApiName;
+use crate::json::Json;
 use crate::model::ToolResult;
 use crate::plan::{Plan, PlannedServer};
 use crate::scenario::ast::ToolRef;
@@ -41,6 +42,8 @@ pub(crate) struct Run<'a> {
     pub(crate) uses: Vec<Emitted<'a>>,
     /// The questions to the user, in order.
     pub(crate) questions: Vec<Question<'a>>,
+    /// Every entry of every list that was read.
+    listed: Vec<(ToolRef, &'a Event)>,
     strips: Rc<[Regex]>,
 }
 
@@ -48,7 +51,7 @@ pub(crate) struct Run<'a> {
 pub(crate) struct Told<'r, 'a> {
     pub(crate) exchange: &'r Exchange<'a>,
     pub(crate) result: &'r ToolResult,
-    pub(crate) reading: Reading,
+    pub(crate) reading: &'r Reading,
     /// The error flag, where the API or the wrapping of the host has one.
     pub(crate) flag: Option<bool>,
 }
@@ -90,7 +93,8 @@ impl<'a> Run<'a> {
         let conns = wire::connections(&events);
         let exchanges = model::exchanges(plan, &events);
         let questions = model::questions(plan, number, &events);
-        let mut run = Self { plan, role, events, conns, exchanges, uses: Vec::new(), questions, strips };
+        let listed = listed(&conns);
+        let mut run = Self { plan, role, events, conns, exchanges, uses: Vec::new(), questions, listed, strips };
         run.uses = model::emitted(&run);
         run
     }
@@ -164,12 +168,12 @@ impl<'a> Run<'a> {
     }
 
     /// What the model was told of a use, where exactly one result stands in the request that must tell it.
-    pub(crate) fn told(&self, used: &Emitted<'a>) -> Option<Told<'_, 'a>> {
+    pub(crate) fn told<'r>(&'r self, used: &'r Emitted<'a>) -> Option<Told<'r, 'a>> {
         let exchange = self.follow(used)?;
         let [result] = exchange.results(&used.id)[..] else {
             return None;
         };
-        let reading = Reading::new(result, &self.strips);
+        let reading = used.reading.get_or_init(|| Reading::new(result, &self.strips));
         let flag = match self.plan.profile.model.api {
             // Here the absence of the flag says that it is no error.
             ApiName::AnthropicMessages => Some(result.is_error.unwrap_or(false)),
@@ -199,30 +203,33 @@ impl<'a> Run<'a> {
         self.plan.servers.iter().find(|server| server.key == key)
     }
 
-    /// The tools that the server listed in answers recorded before `event`, each with the answer that named it last.
+    /// The tools that were listed in answers before `event`, each with the answer that named it last.
     pub(crate) fn listed_before(&self, event: &Event) -> Vec<(ToolRef, &'a Event)> {
         let mut tools: Vec<(ToolRef, &'a Event)> = Vec::new();
-        for (conn, rpc) in self.rpcs_of("tools/list") {
-            let Some((answer, page)) = rpc.result() else {
-                continue;
-            };
-            if after(answer, event) {
-                continue;
-            }
-            for name in page
-                .get("tools")
-                .map(|tools| tools.items())
-                .unwrap_or_default()
-                .iter()
-                .filter_map(|t| t.str("name"))
-            {
-                let tool = ToolRef { server: conn.server.to_owned(), tool: name.to_owned() };
-                tools.retain(|(known, _)| *known != tool);
-                tools.push((tool, answer));
+        for (tool, answer) in self.listed.iter().filter(|(_, answer)| !after(answer, event)) {
+            match tools.iter_mut().find(|(known, _)| known == tool) {
+                Some((_, named)) => *named = answer,
+                None => tools.push((tool.clone(), answer)),
             }
         }
         tools
     }
+}
+
+/// Every entry of every list that was read, with its answer, in order of the requests.
+fn listed<'a>(conns: &[Conn<'a>]) -> Vec<(ToolRef, &'a Event)> {
+    let mut entries = Vec::new();
+    for conn in conns {
+        for rpc in conn.rpcs.iter().filter(|rpc| rpc.method == "tools/list") {
+            let Some((answer, page)) = rpc.result() else { continue };
+            let tools = page.get("tools").map(Json::items).unwrap_or_default();
+            entries.extend(tools.iter().filter_map(|tool| {
+                let tool = ToolRef { server: conn.server.to_owned(), tool: tool.str("name")?.to_owned() };
+                Some((tool, answer))
+            }));
+        }
+    }
+    entries
 }
 
 /// Whether `a` certainly happened after `b`. Events of one tick on different streams are concurrent and never ordered.

@@ -1,6 +1,9 @@
 //! The model lane: requests with their replies, offers, emitted uses with their results, and questions to the user.
 
+use std::cell::OnceCell;
+
 use super::Run;
+use crate::check::reading::Reading;
 use crate::json::Json;
 use crate::model::{Item, Names, Offer, Request, ToolResult, api};
 use crate::plan::{Plan, PlannedUse, Published};
@@ -45,6 +48,8 @@ pub(crate) struct Emitted<'a> {
     /// The main-line request that must tell its result, as an index into the run's exchanges.
     pub(crate) follow: Option<usize>,
     pub(crate) calls: Vec<HopCall>,
+    /// Its result, read when it is first asked for.
+    pub(super) reading: OnceCell<Reading>,
 }
 
 /// A call joined to a use, by connection and request.
@@ -183,6 +188,7 @@ pub(super) fn emitted<'a>(run: &Run<'a>) -> Vec<Emitted<'a>> {
                 input: entry.str("input").unwrap_or_default().to_owned(),
                 follow: follow(run, asked),
                 calls: Vec::new(),
+                reading: OnceCell::new(),
             });
         }
     }
