@@ -114,8 +114,10 @@ impl<'r> HostRun<'r> {
 
     /// Runs to the end; gives the reason and the model, which knows what was offered.
     pub(super) fn run(mut self) -> (Reason, Model<'r>) {
-        let acts = self.drive.start();
-        self.talk(acts, None);
+        // The first message is part of the start: nothing on the wires can have been meant to come before it.
+        for act in self.drive.start() {
+            self.act(act, None);
+        }
         self.rec.flush();
         while self.host != Host::Gone {
             self.turn();
@@ -278,21 +280,24 @@ impl<'r> HostRun<'r> {
     fn talk(&mut self, acts: Vec<Act>, question: Option<(u32, Option<usize>)>) {
         for act in acts {
             self.drain();
-            match act {
-                Act::Prompt { text, bytes } => {
-                    self.console.say(bytes, Draft::new(Kind::Prompt).bytes(text), self.rec);
-                }
-                Act::Answer { answer, bytes } => {
-                    let (cause, step) = question.map_or((None, None), |(n, step)| (Some(n), step));
-                    let line = bytes.strip_suffix(b"\n").unwrap_or(&bytes).to_vec();
-                    let draft =
-                        Draft::new(Kind::Answer).bytes(line).fact("answer", answer).cause(cause).step(step);
-                    self.console.say(bytes, draft, self.rec);
-                }
-                Act::Finish => {
-                    self.enter(Phase::Shutdown);
-                    self.console.hang_up();
-                }
+            self.act(act, question);
+        }
+    }
+
+    fn act(&mut self, act: Act, question: Option<(u32, Option<usize>)>) {
+        match act {
+            Act::Prompt { text, bytes } => {
+                self.console.say(bytes, Draft::new(Kind::Prompt).bytes(text), self.rec);
+            }
+            Act::Answer { answer, bytes } => {
+                let (cause, step) = question.map_or((None, None), |(n, step)| (Some(n), step));
+                let line = bytes.strip_suffix(b"\n").unwrap_or(&bytes).to_vec();
+                let draft = Draft::new(Kind::Answer).bytes(line).fact("answer", answer).cause(cause).step(step);
+                self.console.say(bytes, draft, self.rec);
+            }
+            Act::Finish => {
+                self.enter(Phase::Shutdown);
+                self.console.hang_up();
             }
         }
     }
