@@ -14,9 +14,9 @@ use super::traces::Store;
 use super::{files, judge, output, pool, random_seed, select};
 use crate::check::finding::Outcome;
 use crate::diagnostic::did_you_mean;
+use crate::model::Prompts;
 use crate::plan::{Plan, Planned, Select, SelectRevisions};
 use crate::report::RunReport;
-use crate::model::Prompts;
 use crate::stage::{self, Deadlines, Keep, StageError, StageOptions};
 use crate::trace::{Trace, file};
 
@@ -156,11 +156,7 @@ fn execute(
 }
 
 /// Reports one run and keeps its trace, or not.
-fn settle(
-    ran: Ran,
-    store: &Store,
-    report: impl Fn(&Plan, &Trace) -> RunReport,
-) -> Result<RunReport, Failure> {
+fn settle(ran: Ran, store: &Store, report: impl Fn(&Plan, &Trace) -> RunReport) -> Result<RunReport, Failure> {
     let (mut run, path) = match ran {
         Ran::Run { plan, staged, took, path } => {
             let mut run = match staged {

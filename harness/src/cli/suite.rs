@@ -9,8 +9,8 @@ use super::exit::Failure;
 use super::hosts::{self, Host};
 use super::pool::{self, Go};
 use super::select;
-use crate::host::locate::Located;
 use crate::diagnostic::Source;
+use crate::host::locate::Located;
 use crate::host::profile::Profile;
 use crate::json::Json;
 use crate::plan::{self, Plan, PlanKey, Planned, Select, SelectRevisions};
@@ -90,7 +90,9 @@ fn header(key: &PlanKey, scenario: &Scenario, profile: &Profile, version: &str) 
     let mut scripts: Vec<(String, Arc<Source>)> = Vec::new();
     for server in &scenario.servers {
         let name = &server.script.name;
-        if let Some(source) = select::script(&scenario.source, name).filter(|_| !scripts.iter().any(|(old, _)| old == name)) {
+        if let Some(source) =
+            select::script(&scenario.source, name).filter(|_| !scripts.iter().any(|(old, _)| old == name))
+        {
             scripts.push((name.clone(), source));
         }
     }
