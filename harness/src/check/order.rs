@@ -129,7 +129,7 @@ fn silence_means_success(run: &Run<'_>) -> bool {
 }
 
 fn is_cancelled(conn: &Conn<'_>, call: &Event) -> bool {
-    conn.from_host().any(|line| {
+    conn.host_lines().any(|line| {
         let cancels =
             matches!(&line.message, Message::Notification { method, .. } if method == "notifications/cancelled");
         cancels && line.event.n > call.n

@@ -34,7 +34,7 @@ fn is_free(rpc: &Rpc<'_>) -> bool {
 }
 
 fn first(conn: &Conn<'_>, tally: &mut Tally) {
-    let messages = conn.from_host().filter(|line| match &line.message {
+    let messages = conn.host_lines().filter(|line| match &line.message {
         Message::Request { method, .. } => !FREE.contains(&method.as_str()),
         _ => true,
     });
@@ -151,7 +151,7 @@ fn disconnect(conn: &Conn<'_>, init: &Rpc<'_>, claimed: &[Revision], tally: &mut
     if claimed.is_empty() || Revision::parse(version).is_some_and(|revision| claimed.contains(&revision)) {
         return;
     }
-    match (conn.from_host().find(|line| after(line.event, answer)), conn.end()) {
+    match (conn.host_lines().find(|line| after(line.event, answer)), conn.end()) {
         (Some(line), _) => {
             tally.fails(format!("the host went on with {version}, which it does not claim"), [answer, line.event]);
         }

@@ -96,10 +96,10 @@ pub(in crate::check) fn one_at_a_time(run: &Run<'_>, key: &str, tally: &mut Tall
         let Some(start) = conn.first(Kind::ServerStart) else {
             continue;
         };
-        if let Some((before, first)) = live {
-            if before.end().is_none_or(|end| after(end, start)) {
-                tally.fails(format!("two processes of `{key}` were live at the same time"), [first, start]);
-            }
+        if let Some((before, first)) = live
+            && before.end().is_none_or(|end| after(end, start))
+        {
+            tally.fails(format!("two processes of `{key}` were live at the same time"), [first, start]);
         }
         live = Some((conn, start));
     }
