@@ -14,6 +14,8 @@ use crate::snapshot::Line;
 const AROUND: usize = 2;
 /// Most lines of one excerpt.
 const EXCERPT: usize = 16;
+/// Longest line of one excerpt, in characters: a page of JSON hides what it is shown for.
+const WIDTH: usize = 160;
 
 const fn style(outcome: Outcome) -> Style {
     let style = Style::new().bold();
@@ -195,10 +197,17 @@ fn excerpt(out: &mut String, transcript: &[Line], evidence: &[u32]) {
             out.push_str("         …\n");
         }
         let mark = if is_evidence(line) { '>' } else { ' ' };
-        let text = format!("  {mark} {:4} {}", line.event, line.render(width));
+        let text = cut(format!("  {mark} {:4} {}", line.event, line.render(width)));
         let style = if is_evidence(line) { Style::new().bold() } else { Style::new() };
         let _ = writeln!(out, "{}", styled(style, text));
         last = Some(at);
+    }
+}
+
+fn cut(text: String) -> String {
+    match text.char_indices().nth(WIDTH) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text,
     }
 }
 
