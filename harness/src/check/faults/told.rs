@@ -70,7 +70,7 @@ pub(super) const FAULTS: &[TraceFault] = &[
                 .told
                 .as_ref()
                 .is_some_and(|told| told.is_error.as_ref().is_some_and(|flag| !flag.value))
-                && hop.run.told(hop.used).is_some_and(|told| told.result.is_error == Some(false))
+                && hop.run.told(hop.used).is_some_and(|told| told.flag == Some(false))
         };
         results(plan, trace, fine, |items, at| items[at].set("is_error", true))
     }),
