@@ -138,7 +138,7 @@ pub(super) struct ReportArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct SelfTestArgs {
-    /// All revisions, not only the newest with a handshake and the newest without
+    /// Every fault on every scenario in all revisions, not only until it is caught
     #[arg(long)]
     pub(super) full: bool,
     /// Write the catch matrix: json=FILE

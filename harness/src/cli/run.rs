@@ -7,16 +7,17 @@ use hopcheck_reference_host::fault::FAULTS;
 
 use super::args::{Format, Isolate, Loudness, PlanArgs, RecordArgs, RunArgs, Switch};
 use super::exit::{Exit, Failure};
-use super::hosts::{self, Host};
+use super::hosts;
 use super::print::{self, Printer, Strictness};
 use super::suite::{self, Job, Ran};
 use super::traces::Store;
 use super::{files, judge, output, pool, random_seed, select};
 use crate::check::finding::Outcome;
 use crate::diagnostic::did_you_mean;
-use crate::plan::{Plan, Planned, Select, SelectRevisions};
-use crate::report::RunReport;
+use crate::host::locate::Located;
 use crate::model::Prompts;
+use crate::plan::{Plan, Select, SelectRevisions};
+use crate::report::RunReport;
 use crate::stage::{self, Deadlines, Keep, StageError, StageOptions};
 use crate::trace::{Trace, file};
 
@@ -65,7 +66,14 @@ pub(super) fn record(args: &RecordArgs) -> Result<Exit, Failure> {
 fn jobs(args: &PlanArgs) -> Result<Vec<Job>, Failure> {
     let mut hosts = hosts::resolve(&args.host)?;
     if let Some(fault) = &args.fault {
-        lie(&mut hosts, fault)?;
+        check_fault(fault)?;
+        for host in &mut hosts {
+            if host.profile.name != hosts::REFERENCE {
+                let title = &host.profile.title;
+                return Err(Failure::Usage(format!("only the reference host tells lies, {title} does not")));
+            }
+            lie(&mut host.located, fault);
+        }
     }
     let scenarios = select::scenarios(&args.scenarios)?;
     let revisions = match (args.revision, args.all_revisions) {
@@ -77,25 +85,20 @@ fn jobs(args: &PlanArgs) -> Result<Vec<Job>, Failure> {
     suite::plans(&hosts, &scenarios, &select)
 }
 
+fn check_fault(fault: &str) -> Result<(), Failure> {
+    if FAULTS.iter().any(|known| known.name == fault) {
+        return Ok(());
+    }
+    let help = match did_you_mean(fault, FAULTS.iter().map(|known| known.name)) {
+        Some(close) => format!("did you mean `{close}`?"),
+        None => "`hopcheck list faults` lists them all".to_owned(),
+    };
+    Err(Failure::Usage(format!("no host fault `{fault}`: {help}")))
+}
+
 /// Makes the reference host tell a lie.
-pub(super) fn lie(hosts: &mut [Host], fault: &str) -> Result<(), Failure> {
-    if !FAULTS.iter().any(|known| known.name == fault) {
-        let help = match did_you_mean(fault, FAULTS.iter().map(|known| known.name)) {
-            Some(close) => format!("did you mean `{close}`?"),
-            None => "`hopcheck list faults` lists them all".to_owned(),
-        };
-        return Err(Failure::Usage(format!("no host fault `{fault}`: {help}")));
-    }
-    for host in hosts {
-        if host.profile.name != hosts::REFERENCE {
-            return Err(Failure::Usage(format!(
-                "only the reference host tells lies, {} does not",
-                host.profile.title
-            )));
-        }
-        host.located.bin.extend(["--fault".to_owned(), fault.to_owned()]);
-    }
-    Ok(())
+pub(super) fn lie(host: &mut Located, fault: &str) {
+    host.bin.extend(["--fault".to_owned(), fault.to_owned()]);
 }
 
 /// How runs are carried out.
@@ -130,11 +133,7 @@ fn execute(
     printer: &mut Printer,
 ) -> Result<Vec<RunReport>, Failure> {
     for job in &mut jobs {
-        let key = match &job.planned {
-            Planned::Run(plan) => &plan.key,
-            Planned::NotApplicable { key, .. } => key,
-        };
-        job.path = Some(store.path(key)?);
+        job.path = Some(store.path(job.planned.key())?);
     }
     let mut reports: Vec<Option<RunReport>> = jobs.iter().map(|_| None).collect();
     let mut failure = None;
@@ -156,11 +155,7 @@ fn execute(
 }
 
 /// Reports one run and keeps its trace, or not.
-fn settle(
-    ran: Ran,
-    store: &Store,
-    report: impl Fn(&Plan, &Trace) -> RunReport,
-) -> Result<RunReport, Failure> {
+fn settle(ran: Ran, store: &Store, report: impl Fn(&Plan, &Trace) -> RunReport) -> Result<RunReport, Failure> {
     let (mut run, path) = match ran {
         Ran::Run { plan, staged, took, path } => {
             let mut run = match staged {

@@ -10,10 +10,10 @@ use std::num::NonZeroUsize;
 use super::args::SelfTestArgs;
 use super::exit::{Exit, Failure};
 use super::faults::{self, Fault, Kind};
-use super::hosts::{self, Host};
+use super::hosts;
 use super::output::{self, Progress};
 use super::pool::{self, Go};
-use super::suite::{self, Ran};
+use super::suite::{self, Job, Ran};
 use super::{files, judge, random_seed, run, select};
 use crate::check::faults::TraceFault;
 use crate::check::finding::{Finding, Outcome, Verdict};
@@ -22,6 +22,9 @@ use crate::plan::{Plan, Select, SelectRevisions};
 use crate::report::{self, RunReport, Summary};
 use crate::stage::{StageOptions, Staged};
 use crate::trace::Trace;
+
+/// Plans that a host fault is tried on at a time.
+const BATCH: usize = 8;
 
 /// A run with its record.
 struct Recorded {
@@ -52,13 +55,13 @@ impl Catch {
 pub(super) fn self_test(args: &SelfTestArgs) -> Result<Exit, Failure> {
     let bench = Bench::new(args)?;
     let progress = Progress::new();
-    let reference = bench.run(hosts::REFERENCE, None)?;
-    let null = bench.run("null", None)?;
+    let reference = bench.run(&bench.reference);
+    let null = bench.run(&bench.null);
     let base = baseline(&reference.recorded);
     let mut catches = Vec::new();
     for fault in faults::all().iter().filter(|fault| fault.kind == Kind::Host) {
         progress.show(&format!("host fault {}", fault.name));
-        catches.push(bench.host_fault(fault, &base)?);
+        catches.push(bench.host_fault(fault, &base));
     }
     progress.show("trace faults");
     catches.extend(bench.trace_faults(&reference.recorded));
@@ -92,30 +95,46 @@ struct Round {
 
 /// What all rounds have in common.
 struct Bench {
-    select: Select,
+    /// The plans of the reference host.
+    reference: Vec<Job>,
+    /// The plans of the null host.
+    null: Vec<Job>,
+    extent: Extent,
     workers: NonZeroUsize,
     options: StageOptions,
+}
+
+/// On how much a host fault is tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Extent {
+    /// On what can catch it, until all that it is about has caught it.
+    Enough,
+    /// On everything.
+    All,
 }
 
 impl Bench {
     fn new(args: &SelfTestArgs) -> Result<Self, Failure> {
         let revisions = if args.full { SelectRevisions::All } else { SelectRevisions::Default };
+        let select = Select { revisions, seed: random_seed(), ..Select::default() };
+        let scenarios = select::scenarios(&[])?;
+        let plans = |hosts: &[String]| suite::plans(&hosts::resolve(hosts)?, &scenarios, &select);
+        // Every variant: some lies can only be told in one model API.
+        let (_, profile) = hosts::profile(hosts::REFERENCE)?;
+        let variants = profile.variants.iter().map(|variant| format!("{}:{variant}", profile.name));
+        let reference: Vec<String> = [profile.name.clone()].into_iter().chain(variants).collect();
         Ok(Self {
-            select: Select { revisions, seed: random_seed(), ..Select::default() },
+            reference: plans(&reference)?,
+            null: plans(&["null".to_owned()])?,
+            extent: if args.full { Extent::All } else { Extent::Enough },
             workers: pool::workers(args.jobs),
             options: StageOptions { isolate: run::isolate(args.isolate), ..suite::options()? },
         })
     }
 
-    /// Runs the whole suite on a host, which may be told to lie.
-    fn run(&self, host: &str, fault: Option<&str>) -> Result<Round, Failure> {
-        let mut hosts: Vec<Host> = hosts::resolve(&[host.to_owned()])?;
-        if let Some(fault) = fault {
-            run::lie(&mut hosts, fault)?;
-        }
-        let jobs = suite::plans(&hosts, &select::scenarios(&[])?, &self.select)?;
+    fn run(&self, jobs: &[Job]) -> Round {
         let mut results: Vec<Option<Ran>> = jobs.iter().map(|_| None).collect();
-        suite::run(jobs, self.workers, &self.options, |at, ran| results[at] = Some(ran));
+        suite::run(jobs.to_vec(), self.workers, &self.options, |at, ran| results[at] = Some(ran));
         let mut round = Round { reports: Vec::new(), recorded: Vec::new() };
         for ran in results.into_iter().flatten() {
             let Ran::Run { plan, staged, .. } = ran else { continue };
@@ -130,22 +149,38 @@ impl Bench {
                 }
             }
         }
-        Ok(round)
+        round
     }
 
-    fn host_fault(
-        &self,
-        fault: &'static Fault,
-        base: &BTreeMap<String, BTreeSet<String>>,
-    ) -> Result<Catch, Failure> {
-        let round = self.run(hosts::REFERENCE, Some(fault.name))?;
-        let mut caught = BTreeSet::new();
-        for run in &round.reports {
-            if let Some(passed) = base.get(&coordinates(run)) {
-                caught.extend(failed(&run.findings).intersection(passed).cloned());
+    fn host_fault(&self, fault: &'static Fault, base: &Passes) -> Catch {
+        let passes = |job: &Job| base.get(&job.planned.key().to_string());
+        // Only a plan that passes an id can show that it turns to fail.
+        let worth = |job: &Job| {
+            let passed = passes(job).into_iter().flatten();
+            passed.filter(|id| fault.about.contains(&id.as_str())).count()
+        };
+        let mut jobs: Vec<Job> = self.reference.clone();
+        if self.extent == Extent::Enough {
+            jobs.retain(|job| worth(job) > 0);
+            jobs.sort_by_key(|job| std::cmp::Reverse(worth(job)));
+        }
+        for job in &mut jobs {
+            run::lie(&mut job.located, fault.name);
+        }
+        let mut catch = Catch { fault, caught: BTreeSet::new(), tried: 0 };
+        // Batches of one size, however many workers there are, so that the matrix is always the same.
+        for batch in jobs.chunks(BATCH) {
+            for run in &self.run(batch).recorded {
+                catch.tried += 1;
+                if let Some(passed) = base.get(&run.plan.key.to_string()) {
+                    catch.caught.extend(failed(&run.report.findings).intersection(passed).cloned());
+                }
+            }
+            if self.extent == Extent::Enough && catch.missed().is_empty() {
+                break;
             }
         }
-        Ok(Catch { fault, caught, tried: round.reports.len() })
+        catch
     }
 
     fn trace_faults(&self, recorded: &[Recorded]) -> Vec<Catch> {
@@ -174,13 +209,11 @@ impl Bench {
     }
 }
 
-/// The ids that each run passes without a fault.
-fn baseline(recorded: &[Recorded]) -> BTreeMap<String, BTreeSet<String>> {
-    recorded.iter().map(|run| (coordinates(&run.report), passed(&run.report.findings))).collect()
-}
+/// The ids that each plan passes without a fault.
+type Passes = BTreeMap<String, BTreeSet<String>>;
 
-fn coordinates(run: &RunReport) -> String {
-    format!("{} {}", run.scenario, run.coordinates())
+fn baseline(recorded: &[Recorded]) -> Passes {
+    recorded.iter().map(|run| (run.plan.key.to_string(), passed(&run.report.findings))).collect()
 }
 
 /// Ids with a pass and nothing worse.

@@ -9,8 +9,8 @@ use super::exit::Failure;
 use super::hosts::{self, Host};
 use super::pool::{self, Go};
 use super::select;
-use crate::host::locate::Located;
 use crate::diagnostic::Source;
+use crate::host::locate::Located;
 use crate::host::profile::Profile;
 use crate::json::Json;
 use crate::plan::{self, Plan, PlanKey, Planned, Select, SelectRevisions};
@@ -23,7 +23,7 @@ use crate::trace::Header;
 #[derive(Clone, Debug)]
 pub(super) struct Job {
     pub(super) planned: Planned,
-    pub(super) located: Arc<Located>,
+    pub(super) located: Located,
     /// Where the trace goes.
     pub(super) path: Option<PathBuf>,
 }
@@ -41,13 +41,12 @@ pub(super) enum Ran {
 pub(super) fn plans(hosts: &[Host], scenarios: &[Arc<Scenario>], select: &Select) -> Result<Vec<Job>, Failure> {
     let mut jobs = Vec::new();
     for host in hosts {
-        let located = Arc::new(host.located.clone());
         for scenario in scenarios {
             let planned = plan::plan(scenario, &host.profile, host.version(), select)
                 .map_err(|error| Failure::Usage(error.to_string()))?;
             jobs.extend(planned.into_iter().map(|planned| Job {
                 planned,
-                located: Arc::clone(&located),
+                located: host.located.clone(),
                 path: None,
             }));
         }
@@ -90,7 +89,9 @@ fn header(key: &PlanKey, scenario: &Scenario, profile: &Profile, version: &str) 
     let mut scripts: Vec<(String, Arc<Source>)> = Vec::new();
     for server in &scenario.servers {
         let name = &server.script.name;
-        if let Some(source) = select::script(&scenario.source, name).filter(|_| !scripts.iter().any(|(old, _)| old == name)) {
+        if let Some(source) =
+            select::script(&scenario.source, name).filter(|_| !scripts.iter().any(|(old, _)| old == name))
+        {
             scripts.push((name.clone(), source));
         }
     }

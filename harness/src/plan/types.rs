@@ -70,6 +70,17 @@ pub enum Planned {
     },
 }
 
+impl Planned {
+    /// Its coordinates.
+    #[must_use]
+    pub const fn key(&self) -> &PlanKey {
+        match self {
+            Self::Run(plan) => &plan.key,
+            Self::NotApplicable { key, .. } => key,
+        }
+    }
+}
+
 /// Everything that a run needs, and everything that its record is judged by.
 #[derive(Clone, Debug)]
 pub struct Plan {

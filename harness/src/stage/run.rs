@@ -114,8 +114,10 @@ impl<'r> HostRun<'r> {
 
     /// Runs to the end; gives the reason and the model, which knows what was offered.
     pub(super) fn run(mut self) -> (Reason, Model<'r>) {
-        let acts = self.drive.start();
-        self.talk(acts, None);
+        // The first message is part of the start: nothing on the wires can have been meant to come before it.
+        for act in self.drive.start() {
+            self.act(act, None);
+        }
         self.rec.flush();
         while self.host != Host::Gone {
             self.turn();
@@ -178,18 +180,20 @@ impl<'r> HostRun<'r> {
 
     /// Reads everything into memory, what makes claims about order first, and records what is on the wires.
     fn take_in(&mut self, reach: Reach) {
-        self.supervisor.receive();
         let model = self.door.listen(reach);
         let console = self.console.listen(reach);
         let relays = self.wires.listen(reach);
         let reach = if model || console || relays { Reach::All } else { reach };
         self.wires.drain(reach, self.rec);
-        self.wires.settle(self.killer(), self.rec);
+        self.settle();
     }
 
-    /// Once hopcheck kills, a server that ends without being told ends by that.
-    fn killer(&self) -> Killer {
-        if self.reason == Reason::Exit && self.survivors == 0 { Killer::Host } else { Killer::Harness }
+    /// Acts on signals and ends of relays.
+    fn settle(&mut self) {
+        // The supervisor reports a survivor before it kills it, so a relay that was killed was reported by now.
+        self.supervisor.receive();
+        let kills = self.reason != Reason::Exit || self.survivors > 0 || self.supervisor.found_survivors();
+        self.wires.settle(if kills { Killer::Harness } else { Killer::Host }, self.rec);
     }
 
     /// Acts on what was read.
@@ -212,7 +216,7 @@ impl<'r> HostRun<'r> {
         self.rec.next_tick();
         self.wires.listen(Reach::All);
         self.wires.drain(Reach::All, self.rec);
-        self.wires.settle(self.killer(), self.rec);
+        self.settle();
     }
 
     fn visit(&mut self, visit: Visit) {
@@ -278,21 +282,24 @@ impl<'r> HostRun<'r> {
     fn talk(&mut self, acts: Vec<Act>, question: Option<(u32, Option<usize>)>) {
         for act in acts {
             self.drain();
-            match act {
-                Act::Prompt { text, bytes } => {
-                    self.console.say(bytes, Draft::new(Kind::Prompt).bytes(text), self.rec);
-                }
-                Act::Answer { answer, bytes } => {
-                    let (cause, step) = question.map_or((None, None), |(n, step)| (Some(n), step));
-                    let line = bytes.strip_suffix(b"\n").unwrap_or(&bytes).to_vec();
-                    let draft =
-                        Draft::new(Kind::Answer).bytes(line).fact("answer", answer).cause(cause).step(step);
-                    self.console.say(bytes, draft, self.rec);
-                }
-                Act::Finish => {
-                    self.enter(Phase::Shutdown);
-                    self.console.hang_up();
-                }
+            self.act(act, question);
+        }
+    }
+
+    fn act(&mut self, act: Act, question: Option<(u32, Option<usize>)>) {
+        match act {
+            Act::Prompt { text, bytes } => {
+                self.console.say(bytes, Draft::new(Kind::Prompt).bytes(text), self.rec);
+            }
+            Act::Answer { answer, bytes } => {
+                let (cause, step) = question.map_or((None, None), |(n, step)| (Some(n), step));
+                let line = bytes.strip_suffix(b"\n").unwrap_or(&bytes).to_vec();
+                let draft = Draft::new(Kind::Answer).bytes(line).fact("answer", answer).cause(cause).step(step);
+                self.console.say(bytes, draft, self.rec);
+            }
+            Act::Finish => {
+                self.enter(Phase::Shutdown);
+                self.console.hang_up();
             }
         }
     }

@@ -118,7 +118,8 @@ kinds! {
     /// own form. `cause` is the request. Data: `main`, `turn`, `uses`: array of `{id, use (index into the plan's uses),
     /// namespace?, name, name_from: "offer" | "rule", input (text)}`; `status` for an HTTP error answer.
     ModelReply = Model "reply",
-    /// Something on the model's port that is no model request (another path, a wrong host header, no HTTP). Data: `reason`.
+    /// Something on the model's port that is no model request (another path, a wrong host header, no HTTP). Data:
+    /// `reason`; `method` and `path` where it was HTTP.
     ModelNoise = Model "noise",
 
     /// A line from the host. Payload: the line without its end. Data: `end`: `lf`, `crlf` or `eof` (cut short).
@@ -146,7 +147,7 @@ kinds! {
     ServerErr = Process "server-err",
     /// The host sent a signal to a server. Data: `signal`.
     ServerSignal = Process "server-signal",
-    /// A server process ended. Data: `code` or `signal`, `by`: `script` or `host`.
+    /// A server process ended. Data: `code` or `signal`, `by`: `script`, `host`, or `harness` where hopcheck killed it.
     ServerExit = Process "server-exit",
     /// A process outlived the host and was killed. Data: `pid`, `command`.
     Survivor = Process "survivor",

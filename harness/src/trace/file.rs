@@ -54,7 +54,19 @@ pub fn write_header(header: &Header) -> String {
     line.set("profile", source_json(&header.profile));
     line.set("host_version", &header.host_version);
     line.set("environment", header.environment.clone());
-    format!("{line}\n")
+    let mut line = format!("{line}\n");
+    keep_on_one_line(&mut line);
+    line
+}
+
+/// Escapes the characters that JSON allows in a string and that many tools take for the end of a line. They stand
+/// nowhere else in a line of JSON.
+fn keep_on_one_line(line: &mut String) {
+    for (char, escape) in [("\u{85}", "\\u0085"), ("\u{2028}", "\\u2028"), ("\u{2029}", "\\u2029")] {
+        if line.contains(char) {
+            *line = line.replace(char, escape);
+        }
+    }
 }
 
 fn source_json(source: &Source) -> Json {
@@ -65,11 +77,6 @@ fn source_json(source: &Source) -> Json {
 #[must_use]
 pub fn write_event(event: &Event) -> String {
     let mut line = String::with_capacity(160 + event.bytes().map_or(0, <[u8]>::len));
-    append_event(event, &mut line);
-    line
-}
-
-fn append_event(event: &Event, line: &mut String) {
     let lane = event.kind.lane().as_str();
     let ev = event.kind.as_str();
     // Writing to a string cannot fail.
@@ -79,26 +86,28 @@ fn append_event(event: &Event, line: &mut String) {
         event.n, event.us, event.run, event.tick
     );
     if let Some(server) = &event.server {
-        member(line, "server", &Json::from(server));
+        member(&mut line, "server", &Json::from(server));
     }
     for (name, number) in [("conn", event.conn), ("step", event.step), ("cause", event.cause)] {
         if let Some(number) = number {
-            member(line, name, &Json::from(number));
+            member(&mut line, name, &Json::from(number));
         }
     }
     match &event.payload {
-        Some(Payload::Whole(bytes)) => bytes_member(line, ["raw", "raw_b64"], bytes),
+        Some(Payload::Whole(bytes)) => bytes_member(&mut line, ["raw", "raw_b64"], bytes),
         Some(Payload::Cut { head, len, sha256 }) => {
-            bytes_member(line, ["head", "head_b64"], head);
-            member(line, "len", &Json::from(*len));
-            member(line, "sha256", &Json::from(sha256));
+            bytes_member(&mut line, ["head", "head_b64"], head);
+            member(&mut line, "len", &Json::from(*len));
+            member(&mut line, "sha256", &Json::from(sha256));
         }
         None => {}
     }
     if event.data != Json::Null {
-        member(line, "data", &event.data);
+        member(&mut line, "data", &event.data);
     }
     line.push_str("}\n");
+    keep_on_one_line(&mut line);
+    line
 }
 
 fn member(line: &mut String, name: &str, value: &Json) {
@@ -292,7 +301,7 @@ impl Writer {
     /// Adds an event. It reaches the file with the next [`Writer::flush`].
     pub fn push(&mut self, event: Event) {
         if self.file.is_some() {
-            append_event(&event, &mut self.line);
+            self.line.push_str(&write_event(&event));
         }
         self.events.push(event);
     }
@@ -373,6 +382,13 @@ mod tests {
                 + r#""raw":"{\"a\":\"x\"}","data":{"end":"lf"}}"#
                 + "\n";
         assert_eq!(write_event(&event(1)), expected);
+    }
+
+    #[test]
+    fn an_event_is_one_line_for_every_tool() {
+        let text = "a\u{85}b\u{2028}c\u{2029}d";
+        let line = write_event(&Event { payload: Some(Payload::Whole(text.as_bytes().to_vec())), ..event(1) });
+        assert!(line.contains(r#""raw":"a\u0085b\u2028c\u2029d""#), "{line}");
     }
 
     #[test]
