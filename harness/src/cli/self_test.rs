@@ -18,7 +18,7 @@ use super::{files, judge, random_seed, run, select};
 use crate::check::faults::TraceFault;
 use crate::check::finding::{Finding, Outcome, Verdict};
 use crate::json::Json;
-use crate::plan::{Plan, PlanKey, Select, SelectRevisions};
+use crate::plan::{Plan, Select, SelectRevisions};
 use crate::report::{self, RunReport, Summary};
 use crate::stage::{StageOptions, Staged};
 use crate::trace::Trace;
@@ -118,10 +118,14 @@ impl Bench {
         let revisions = if args.full { SelectRevisions::All } else { SelectRevisions::Default };
         let select = Select { revisions, seed: random_seed(), ..Select::default() };
         let scenarios = select::scenarios(&[])?;
-        let plans = |host: &str| suite::plans(&hosts::resolve(&[host.to_owned()])?, &scenarios, &select);
+        let plans = |hosts: &[String]| suite::plans(&hosts::resolve(hosts)?, &scenarios, &select);
+        // Every variant: some lies can only be told in one model API.
+        let (_, profile) = hosts::profile(hosts::REFERENCE)?;
+        let variants = profile.variants.iter().map(|variant| format!("{}:{variant}", profile.name));
+        let reference: Vec<String> = [profile.name.clone()].into_iter().chain(variants).collect();
         Ok(Self {
-            reference: plans(hosts::REFERENCE)?,
-            null: plans("null")?,
+            reference: plans(&reference)?,
+            null: plans(&["null".to_owned()])?,
             extent: if args.full { Extent::All } else { Extent::Enough },
             workers: pool::workers(args.jobs),
             options: StageOptions { isolate: run::isolate(args.isolate), ..suite::options()? },
@@ -149,7 +153,7 @@ impl Bench {
     }
 
     fn host_fault(&self, fault: &'static Fault, base: &Passes) -> Catch {
-        let passes = |job: &Job| base.get(&coordinates(job.planned.key()));
+        let passes = |job: &Job| base.get(&job.planned.key().to_string());
         // Only a plan that passes an id can show that it turns to fail.
         let worth = |job: &Job| {
             let passed = passes(job).into_iter().flatten();
@@ -168,7 +172,7 @@ impl Bench {
         for batch in jobs.chunks(BATCH) {
             for run in &self.run(batch).recorded {
                 catch.tried += 1;
-                if let Some(passed) = base.get(&coordinates(&run.plan.key)) {
+                if let Some(passed) = base.get(&run.plan.key.to_string()) {
                     catch.caught.extend(failed(&run.report.findings).intersection(passed).cloned());
                 }
             }
@@ -209,12 +213,7 @@ impl Bench {
 type Passes = BTreeMap<String, BTreeSet<String>>;
 
 fn baseline(recorded: &[Recorded]) -> Passes {
-    recorded.iter().map(|run| (coordinates(&run.plan.key), passed(&run.report.findings))).collect()
-}
-
-/// What a plan has in common with the same plan on a host that lies.
-fn coordinates(key: &PlanKey) -> String {
-    format!("{} {} {}", key.scenario, key.revision, key.transport)
+    recorded.iter().map(|run| (run.plan.key.to_string(), passed(&run.report.findings))).collect()
 }
 
 /// Ids with a pass and nothing worse.

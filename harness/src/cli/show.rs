@@ -138,8 +138,8 @@ fn lanes(out: &mut String, run: &Run<'_>, used: &Emitted<'_>, path: Option<&Path
 fn side_by_side(out: &mut String, columns: [&str; 3]) {
     let wrapped = columns.map(|text| text.lines().flat_map(wrap).collect::<Vec<String>>());
     let bold = anstyle::Style::new().bold();
-    let heads = LANES.map(|lane| format!("{bold}{lane:COLUMN$}{bold:#}"));
-    let _ = writeln!(out, "{}", heads.join("  ").trim_end());
+    let heads = LANES.map(|lane| format!("{lane:COLUMN$}")).join("  ");
+    let _ = writeln!(out, "{bold}{}{bold:#}", heads.trim_end());
     let height = wrapped.iter().map(Vec::len).max().unwrap_or(0);
     for at in 0..height {
         let cells = wrapped.each_ref().map(|lines| {

@@ -14,6 +14,8 @@ use crate::snapshot::Line;
 const AROUND: usize = 2;
 /// Most lines of one excerpt.
 const EXCERPT: usize = 16;
+/// Longest line of one excerpt, in characters: a page of JSON hides what it is shown for.
+const WIDTH: usize = 160;
 
 const fn style(outcome: Outcome) -> Style {
     let style = Style::new().bold();
@@ -180,11 +182,14 @@ fn failure(out: &mut String, group: &[(&RunReport, &Finding)]) {
 
 /// The lines of the transcript around the evidence, which is marked.
 fn excerpt(out: &mut String, transcript: &[Line], evidence: &[u32]) {
+    let width = crate::snapshot::lane_width(transcript);
+    // A transcript has an order that is the same on every run; a failure is read in the order in which it happened.
+    let mut transcript: Vec<&Line> = transcript.iter().collect();
+    transcript.sort_by_key(|line| line.event);
     let is_evidence = |line: &Line| evidence.contains(&line.event);
     let hits: Vec<usize> =
         transcript.iter().enumerate().filter(|(_, line)| is_evidence(line)).map(|(at, _)| at).collect();
     let near = |at: usize| hits.iter().any(|hit| hit.abs_diff(at) <= AROUND);
-    let width = crate::snapshot::lane_width(transcript);
     let mut last = None;
     for (shown, (at, line)) in transcript.iter().enumerate().filter(|(at, _)| near(*at)).enumerate() {
         if shown == EXCERPT {
@@ -195,10 +200,17 @@ fn excerpt(out: &mut String, transcript: &[Line], evidence: &[u32]) {
             out.push_str("         …\n");
         }
         let mark = if is_evidence(line) { '>' } else { ' ' };
-        let text = format!("  {mark} {:4} {}", line.event, line.render(width));
+        let text = cut(format!("  {mark} {:4} {}", line.event, line.render(width)));
         let style = if is_evidence(line) { Style::new().bold() } else { Style::new() };
         let _ = writeln!(out, "{}", styled(style, text));
         last = Some(at);
+    }
+}
+
+fn cut(text: String) -> String {
+    match text.char_indices().nth(WIDTH) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text,
     }
 }
 

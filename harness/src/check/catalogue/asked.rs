@@ -67,12 +67,12 @@ fn reaction<'a>(conn: &Conn<'a>, asked: &Event, wanted: &Json) -> Reaction<'a> {
         }
         _ => false,
     };
-    match conn.from_host().find(answers) {
+    match conn.host_lines().find(answers) {
         Some(Line { event, message: Message::Error { error, .. }, .. }) => {
             Reaction::Error { event, code: error.get("code").and_then(Json::as_i64) }
         }
         Some(answer) => Reaction::Result(answer.event),
-        None => match conn.from_host().find(|line| after(line.event, asked)) {
+        None => match conn.host_lines().find(|line| after(line.event, asked)) {
             Some(later) => Reaction::Ignored(later.event),
             None => Reaction::Unknown,
         },

@@ -145,7 +145,7 @@ fn echoed_ids(view: &View<'_>) -> Tally {
 }
 
 fn responses<'v>(conn: &'v Conn<'_>) -> impl Iterator<Item = (&'v Json, &'v Event)> {
-    conn.from_host().filter_map(|line| match &line.message {
+    conn.host_lines().filter_map(|line| match &line.message {
         Message::Result { id, .. } | Message::Error { id, .. } => Some((id, line.event)),
         _ => None,
     })
@@ -181,7 +181,7 @@ fn no_response(view: &View<'_>) -> Tally {
             .collect();
         let Some(first) = notified.first() else { return };
         let unasked = responses(conn).find(|(id, event)| after(event, first) && asked(conn, id, event).is_none());
-        match (unasked, conn.from_host().find(|line| after(line.event, first))) {
+        match (unasked, conn.host_lines().find(|line| after(line.event, first))) {
             (Some((_, event)), _) => tally.fails("a response followed a notification", [*first, event]),
             (None, Some(later)) => tally.holds([*first, later.event]),
             (None, None) => {}

@@ -49,7 +49,7 @@ pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>) {
 
 /// The ids that the host's cancellations name.
 fn cancellations<'v, 'a>(conn: &'v Conn<'a>) -> impl Iterator<Item = (&'v Json, &'a Event)> + use<'v, 'a> {
-    conn.from_host().filter_map(|line: &'v Line<'a>| match &line.message {
+    conn.host_lines().filter_map(|line: &'v Line<'a>| match &line.message {
         Message::Notification { method, params } if method == "notifications/cancelled" => {
             Some((params.as_ref()?.get("requestId")?, line.event))
         }
