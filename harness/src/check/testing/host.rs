@@ -120,8 +120,10 @@ impl Host<'_> {
         }
     }
 
-    /// The handshake; nothing where the server cannot be talked to.
+    /// The probe of a host of both eras, which a legacy server refuses, and the handshake; nothing where the server cannot
+    /// be talked to.
     fn shake_hands(&mut self, at: usize) -> Option<Json> {
+        self.request(at, "server/discover", Json::empty());
         let info = Json::object([("name", "simulated"), ("version", "1.0")]);
         let params = Json::object([
             ("protocolVersion", Json::from("2025-11-25")),
@@ -195,8 +197,13 @@ impl Host<'_> {
         sent
     }
 
-    /// Answers a request of the server. In the modern era there are none, and so no answers.
+    /// Answers a request of the server, and reads a changed list again. In the modern era there are no such requests, and
+    /// so no answers.
     fn answer(&mut self, at: usize, message: &Json) {
+        if message.str("method") == Some("notifications/tools/list_changed") {
+            self.links[at].tools.clear();
+            self.list(at);
+        }
         let (Some(id), Some(method)) = (message.get("id"), message.str("method")) else { return };
         if self.plan.key.revision.era() == Era::Modern {
             return;
