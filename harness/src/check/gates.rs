@@ -63,11 +63,11 @@ pub(super) fn stays_closed(run: &Run<'_>, used: &Emitted<'_>) -> Tally {
         tally.fails(reason, [used.reply, call.event]);
     }
     // Two doors: arguments that fail the schema are no question for the user.
-    if used.planned.kind == (UseKind::Deny { by: Some(DenyBy::Schema) }) {
-        if let Some(question) = run.question(used.planned.index) {
-            let reason = format!("the user was asked about `{tool}` although its arguments fail the schema");
-            tally.fails(reason, [used.reply, question.event]);
-        }
+    if used.planned.kind == (UseKind::Deny { by: Some(DenyBy::Schema) })
+        && let Some(question) = run.question(used.planned.index)
+    {
+        let reason = format!("the user was asked about `{tool}` although its arguments fail the schema");
+        tally.fails(reason, [used.reply, question.event]);
     }
     if let Some(told) = run.told(used) {
         tally.holds([used.reply, told.exchange.event]);

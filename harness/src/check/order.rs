@@ -1,7 +1,7 @@
 //! `hop.order`: no call before its handshake or its tool use, no offer before its list, no success before its response.
 
 use super::sheet::{Sheet, Tally};
-use super::view::{Conn, Run, View, after};
+use super::view::{Conn, Run, View, after, reacts};
 use crate::host::profile::ApiName;
 use crate::revision::Era;
 use crate::rpc::Message;
@@ -53,7 +53,7 @@ fn missing(conn: &Conn<'_>, call: &Event) -> Option<&'static str> {
     if early(init.map(|init| init.event)) {
         return Some("`initialize`");
     }
-    if early(init.and_then(|init| init.result()).map(|(event, _)| event)) {
+    if !init.and_then(|init| init.result()).is_some_and(|(answer, _)| reacts(call, answer)) {
         return Some("the response to `initialize`");
     }
     early(conn.initialized()).then_some("`notifications/initialized`")
@@ -129,7 +129,7 @@ fn silence_means_success(run: &Run<'_>) -> bool {
 }
 
 fn is_cancelled(conn: &Conn<'_>, call: &Event) -> bool {
-    conn.from_host().any(|line| {
+    conn.host_lines().any(|line| {
         let cancels =
             matches!(&line.message, Message::Notification { method, .. } if method == "notifications/cancelled");
         cancels && line.event.n > call.n

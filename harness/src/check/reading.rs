@@ -146,7 +146,7 @@ fn embedded(text: &str) -> Vec<Json> {
             break;
         }
         let end = closing(&text.as_bytes()[start..]).map(|len| start + len);
-        match end.and_then(|end| Some((end, Json::parse(text[start..end].as_bytes()).ok()?))) {
+        match end.and_then(|end| Some((end, Json::parse(&text.as_bytes()[start..end]).ok()?))) {
             Some((end, json)) => {
                 found.push(json);
                 at = end;

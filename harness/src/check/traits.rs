@@ -8,7 +8,7 @@ use super::sheet::Sheet;
 use super::stable_list::is_gated;
 use super::view::{Emitted, Run, View};
 use crate::host::profile::ApiName;
-use crate::json::Json;
+use crate::json::{Json, NumberModel};
 use crate::scenario::ast::{Answer, DenyBy, Input, UseKind};
 use crate::trace::event::{Event, Kind};
 
@@ -235,10 +235,8 @@ fn numbers_respelled<'a>(run: &Run<'a>, used: &Emitted<'a>) -> Option<(String, V
 
 fn respelled(wanted: &Json, sent: &Json, pairs: &mut BTreeSet<String>) {
     match (wanted, sent) {
-        (Json::Number(a), Json::Number(b)) => {
-            if a.as_str() != b.as_str() && a.equals(b, crate::json::NumberModel::Decimal) {
-                pairs.insert(format!("{a} as {b}"));
-            }
+        (Json::Number(a), Json::Number(b)) if a.as_str() != b.as_str() && a.equals(b, NumberModel::Decimal) => {
+            pairs.insert(format!("{a} as {b}"));
         }
         (Json::Array(a), Json::Array(b)) => a.iter().zip(b).for_each(|(a, b)| respelled(a, b, pairs)),
         (Json::Object(members), Json::Object(_)) => {

@@ -6,8 +6,8 @@ mod version;
 use std::sync::Arc;
 
 use super::profile::{
-    ApiName, ArgumentsClaim, Bin, Claims, DialectName, Drive, DriveKind, MainLine, FileTemplate, ModelProfile, NameRule,
-    Profile, SchemaGate, SideRule, Strict, Surface, VersionQuery,
+    ApiName, ArgumentsClaim, Bin, Claims, DialectName, Drive, DriveKind, FileTemplate, MainLine, ModelProfile,
+    NameRule, Profile, SchemaGate, SideRule, Strict, Surface, VersionQuery,
 };
 use crate::decode::{Reporter, Value, keys::quoted, patch, shape, suggest, syntax};
 use crate::diagnostic::{Diagnostic, Source, Span};

@@ -38,10 +38,21 @@ pub(super) enum Fate {
     Alive,
     /// It ends when what it has written is through, as a process that blocks in a write.
     Ending(How),
-    /// Its relay was told to end.
+    /// Its relay was told to end, since the host wanted it to. The host may go on with signals until it has.
     Told(How),
-    /// It has ended.
+    /// It ended by its own, and this is recorded: what the host does from here on is a reaction. The relay follows.
+    Dead,
+    /// The relay has ended.
     Gone,
+}
+
+/// Who began to end a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ender {
+    /// Its script.
+    Script,
+    /// The host, which closed its input or sent a signal.
+    Host,
 }
 
 #[derive(Debug)]
@@ -58,6 +69,7 @@ pub(super) struct Conn {
     /// The event of the newest request with each id, as the id is written.
     pub(super) requests: HashMap<String, u32>,
     pub(super) fate: Fate,
+    ender: Ender,
     relay_ready: bool,
     input_ready: bool,
 }
@@ -76,6 +88,7 @@ impl Conn {
             errors: Sink::new(Fd::writer(errors)),
             requests: HashMap::new(),
             fate: Fate::Alive,
+            ender: Ender::Script,
             relay_ready: true,
             // What the host wrote before the relay said hello is there already.
             input_ready: true,
@@ -128,12 +141,19 @@ impl Conn {
     /// The end of the input: the line that was cut short, where there is one.
     pub(super) fn finish_input(&mut self) -> Option<Line> {
         self.input = None;
+        self.ender = Ender::Host;
         self.lines.finish()
     }
 
-    /// The next signal that the relay reported.
+    /// The next signal that the relay reported. A process that ended by its own gets none any more, though its relay may
+    /// live a moment longer.
     pub(super) fn next_signal(&mut self) -> Option<String> {
-        self.relay.take()?.str("signal").map(str::to_owned)
+        let message = self.relay.take()?;
+        let name = message.str("signal").filter(|_| self.fate != Fate::Dead)?;
+        if self.fate == Fate::Alive {
+            self.ender = Ender::Host;
+        }
+        Some(name.to_owned())
     }
 
     /// Whether the relay has ended and this was not seen before.
@@ -207,7 +227,13 @@ impl Conn {
             };
             // A relay that is gone already is noticed when its socket is read.
             let _ = self.relay.send(&command, &[]);
-            self.fate = Fate::Told(how);
+            self.fate = match self.ender {
+                Ender::Host => Fate::Told(how),
+                Ender::Script => {
+                    rec.record(how.add_to(self.draft(Kind::ServerExit)).fact("by", "script"));
+                    Fate::Dead
+                }
+            };
         }
     }
 

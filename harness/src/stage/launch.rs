@@ -1,5 +1,6 @@
 //! The supervisor, as hopcheck sees it.
 
+use std::collections::VecDeque;
 use std::io;
 use std::net::TcpListener;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -55,6 +56,8 @@ pub(super) struct Supervisor {
     child: Child,
     /// The host, while it lives.
     host: Option<Pid>,
+    /// What was reported and not yet looked at.
+    reports: VecDeque<Report>,
 }
 
 impl Supervisor {
@@ -72,7 +75,7 @@ impl Supervisor {
         let mut channel = Channel::new(ours.into());
         let answer = channel.wait_take();
         let listener = channel.take_fd();
-        let supervisor = Self { channel: Some(channel), child, host: None };
+        let supervisor = Self { channel: Some(channel), child, host: None, reports: VecDeque::new() };
         match (answer?, listener) {
             (Some(message), Some(listener)) if message.get("ready").is_some() => {
                 Ok((supervisor, TcpListener::from(listener)))
@@ -131,33 +134,36 @@ impl Supervisor {
         }
     }
 
-    /// Takes in messages without waiting.
+    /// Takes in reports without waiting.
     pub(super) fn receive(&mut self) {
-        if let Some(channel) = &mut self.channel
-            && channel.receive(Wait::Never).is_err()
-        {
+        let Some(channel) = &mut self.channel else { return };
+        let failed = channel.receive(Wait::Never).is_err();
+        while let Some(message) = channel.take() {
+            self.reports.push_back(if message.as_str() == Some("gone") {
+                Report::Gone
+            } else if let Some(how) = message.get("exit") {
+                self.host = None;
+                Report::Exit(how.clone())
+            } else if let Some(process) = message.get("survivor") {
+                Report::Survivor(process.clone())
+            } else {
+                Report::Lost(message.str("failed").unwrap_or("an unknown message").to_owned())
+            });
+        }
+        if failed || channel.ended() {
             self.channel = None;
+            self.reports.push_back(Report::Lost("it ended too early".to_owned()));
         }
     }
 
-    /// The next message.
+    /// The next report.
     pub(super) fn next(&mut self) -> Option<Report> {
-        let Some(channel) = &mut self.channel else { return Some(Report::Lost("its socket failed".to_owned())) };
-        match channel.take() {
-            Some(message) if message.as_str() == Some("gone") => Some(Report::Gone),
-            Some(message) => {
-                if let Some(how) = message.get("exit") {
-                    self.host = None;
-                    Some(Report::Exit(how.clone()))
-                } else if let Some(process) = message.get("survivor") {
-                    Some(Report::Survivor(process.clone()))
-                } else {
-                    Some(Report::Lost(message.str("failed").unwrap_or("an unknown message").to_owned()))
-                }
-            }
-            None if channel.ended() => Some(Report::Lost("it ended too early".to_owned())),
-            None => None,
-        }
+        self.reports.pop_front()
+    }
+
+    /// Whether a survivor is among the reports that were not yet looked at.
+    pub(super) fn found_survivors(&self) -> bool {
+        self.reports.iter().any(|report| matches!(report, Report::Survivor(_)))
     }
 
     /// The descriptor to poll.

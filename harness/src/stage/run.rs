@@ -180,18 +180,20 @@ impl<'r> HostRun<'r> {
 
     /// Reads everything into memory, what makes claims about order first, and records what is on the wires.
     fn take_in(&mut self, reach: Reach) {
-        self.supervisor.receive();
         let model = self.door.listen(reach);
         let console = self.console.listen(reach);
         let relays = self.wires.listen(reach);
         let reach = if model || console || relays { Reach::All } else { reach };
         self.wires.drain(reach, self.rec);
-        self.wires.settle(self.killer(), self.rec);
+        self.settle();
     }
 
-    /// Once hopcheck kills, a server that ends without being told ends by that.
-    fn killer(&self) -> Killer {
-        if self.reason == Reason::Exit && self.survivors == 0 { Killer::Host } else { Killer::Harness }
+    /// Acts on signals and ends of relays.
+    fn settle(&mut self) {
+        // The supervisor reports a survivor before it kills it, so a relay that was killed was reported by now.
+        self.supervisor.receive();
+        let kills = self.reason != Reason::Exit || self.survivors > 0 || self.supervisor.found_survivors();
+        self.wires.settle(if kills { Killer::Harness } else { Killer::Host }, self.rec);
     }
 
     /// Acts on what was read.
@@ -214,7 +216,7 @@ impl<'r> HostRun<'r> {
         self.rec.next_tick();
         self.wires.listen(Reach::All);
         self.wires.drain(Reach::All, self.rec);
-        self.wires.settle(self.killer(), self.rec);
+        self.settle();
     }
 
     fn visit(&mut self, visit: Visit) {

@@ -174,13 +174,16 @@ impl Wires {
             }
             if self.conns[at].relay_ended() {
                 let conn = &mut self.conns[at];
-                let (how, by) = match (std::mem::replace(&mut conn.fate, Fate::Gone), killer) {
-                    (Fate::Told(how), Killer::Host) => (how, "script"),
+                let ended = match (std::mem::replace(&mut conn.fate, Fate::Gone), killer) {
+                    (Fate::Dead, _) => None,
+                    (Fate::Told(how), Killer::Host) => Some((how, "script")),
                     // Every signal that can be caught is reported, so this was one that cannot.
-                    (_, killer) => (How::Signal("SIGKILL".to_owned()), killer.as_str()),
+                    (_, killer) => Some((How::Signal("SIGKILL".to_owned()), killer.as_str())),
                 };
                 conn.close();
-                rec.record(how.add_to(conn.draft(Kind::ServerExit)).fact("by", by));
+                if let Some((how, by)) = ended {
+                    rec.record(how.add_to(conn.draft(Kind::ServerExit)).fact("by", by));
+                }
                 self.engines[conn.server].1.closed(conn.number);
             }
         }

@@ -6,5 +6,6 @@
 mod architecture;
 mod cli;
 mod corpus;
+mod recorded;
 mod schemas;
 mod stage;

@@ -113,8 +113,9 @@ pub(crate) fn stop(reactor: &mut Reactor, mut servers: Vec<(usize, Process)>, li
     for (index, process) in &mut servers {
         if lies.tell(Fault::KillBeforeEof) {
             process.signal(Signal::KILL);
+        } else {
+            process.close_stdin();
         }
-        process.close_stdin();
         match exit_of(&process.child) {
             Ok(exit) => reactor.add(Token::Exit(*index), exit, Framing::End),
             // Without a way to wait with a deadline there is only the hard way.

@@ -146,7 +146,7 @@ fn echoed_ids(view: &View<'_>) -> Tally {
 }
 
 fn responses<'v>(conn: &'v Conn<'_>) -> impl Iterator<Item = (&'v Json, &'v Event)> {
-    conn.from_host().filter_map(|line| match &line.message {
+    conn.host_lines().filter_map(|line| match &line.message {
         Message::Result { id, .. } | Message::Error { id, .. } => Some((id, line.event)),
         _ => None,
     })
@@ -182,7 +182,7 @@ fn no_response(view: &View<'_>) -> Tally {
             .collect();
         let Some(first) = notified.first() else { return };
         let unasked = responses(conn).find(|(id, event)| after(event, first) && asked(conn, id, event).is_none());
-        match (unasked, conn.from_host().find(|line| after(line.event, first))) {
+        match (unasked, conn.host_lines().find(|line| after(line.event, first))) {
             (Some((_, event)), _) => tally.fails("a response followed a notification", [*first, event]),
             (None, Some(later)) => tally.holds([*first, later.event]),
             (None, None) => {}
@@ -259,7 +259,7 @@ fn server_requests(view: &View<'_>, sheet: &mut Sheet<'_>) {
     for conn in conns(view) {
         for line in conn.lines.iter().filter(|line| line.side == Side::Server) {
             let Message::Request { id, method, .. } = &line.message else { continue };
-            let answer = conn.from_host().find(|later| {
+            let answer = conn.host_lines().find(|later| {
                 let same = match &later.message {
                     Message::Result { id: echoed, .. } | Message::Error { id: echoed, .. } => {
                         rpc::same_id(echoed, id)
@@ -270,7 +270,7 @@ fn server_requests(view: &View<'_>, sheet: &mut Sheet<'_>) {
             });
             // A connection that ended meanwhile says nothing.
             let lived_on =
-                || conn.from_host().find(|later| after(later.event, line.event)).map(|later| later.event);
+                || conn.host_lines().find(|later| after(later.event, line.event)).map(|later| later.event);
             match (method.as_str(), answer.map(|answer| (&answer.message, answer.event)), lived_on()) {
                 ("ping", Some((Message::Result { .. }, event)), _) => pings.holds([line.event, event]),
                 ("ping", Some((_, event)), _) => {

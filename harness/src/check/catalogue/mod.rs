@@ -40,5 +40,5 @@ fn per_request(view: &View<'_>, mut fact: impl FnMut(&Rpc<'_>, &mut Tally)) -> T
 
 /// Facts about every message of the host.
 fn per_line(view: &View<'_>, mut fact: impl FnMut(&Line<'_>, &mut Tally)) -> Tally {
-    per_conn(view, |conn, tally| conn.from_host().for_each(|line| fact(line, tally)))
+    per_conn(view, |conn, tally| conn.host_lines().for_each(|line| fact(line, tally)))
 }

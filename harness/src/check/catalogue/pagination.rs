@@ -39,7 +39,7 @@ fn ends(conn: &Conn<'_>, tally: &mut Tally) {
         }
         // Some later message shows that the host did not just stop there.
         None => tally.holds(
-            conn.from_host().filter(|line| after(line.event, answer)).flat_map(|line| [answer, line.event]),
+            conn.host_lines().filter(|line| after(line.event, answer)).flat_map(|line| [answer, line.event]),
         ),
     }
 }

@@ -84,8 +84,7 @@ fn declaration<'r, 'a>(run: &'r Run<'a>, conn: &Conn<'a>, before: &Rpc<'a>) -> O
     let answers = conns
         .flat_map(|conn| &conn.rpcs)
         .filter(|rpc| ["initialize", "server/discover"].contains(&rpc.method.as_str()));
-    let known =
-        answers.filter_map(|rpc| rpc.result()).filter(|(answer, _)| !after(answer, before.event)).last()?;
+    let known = answers.filter_map(|rpc| rpc.result()).rfind(|(answer, _)| !after(answer, before.event))?;
     Some((known.0, known.1.get("capabilities")?))
 }
 

@@ -126,9 +126,9 @@ pub(super) const FAULTS: &[TraceFault] = &[
         )
     }),
     fault(
-        "signal-before-eof",
+        "signals-before-eof",
         &["stdio.shutdown.close-stdin-first"],
-        "A server got a signal before its input was closed.",
+        "A server got two signals before its input was closed.",
         |plan, trace| {
             request(
                 plan,
@@ -138,6 +138,8 @@ pub(super) const FAULTS: &[TraceFault] = &[
                     let eof = conn.first(Kind::WireEof)?.n;
                     let mut signal = tape.copy(eof)?;
                     signal.kind = Kind::ServerSignal;
+                    signal.data = Json::object([("signal", "SIGINT")]);
+                    tape.before(eof, signal.clone())?;
                     signal.data = Json::object([("signal", "SIGTERM")]);
                     tape.before(eof, signal)
                 },

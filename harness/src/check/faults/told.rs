@@ -4,6 +4,7 @@ use super::edit::{Hop, arrays, hop, is_result, strings};
 use super::{TraceFault, fault};
 use crate::check::reading;
 use crate::check::view::markers;
+use crate::host::profile::ApiName;
 use crate::json::Json;
 use crate::plan::Plan;
 use crate::trace::Trace;
@@ -70,7 +71,8 @@ pub(super) const FAULTS: &[TraceFault] = &[
                 .told
                 .as_ref()
                 .is_some_and(|told| told.is_error.as_ref().is_some_and(|flag| !flag.value))
-                && hop.run.told(hop.used).is_some_and(|told| told.result.is_error == Some(false))
+                && hop.run.told(hop.used).is_some_and(|told| told.flag == Some(false))
+                && hop.run.plan.profile.model.api == ApiName::AnthropicMessages
         };
         results(plan, trace, fine, |items, at| items[at].set("is_error", true))
     }),

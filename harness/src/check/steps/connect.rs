@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::{Judged, close, every};
 use crate::check::sheet::{Sheet, Tally};
-use crate::check::view::{Conn, Run, View, after};
+use crate::check::view::{Conn, Run, View, after, reacts};
 use crate::diagnostic::Spanned;
 use crate::json::Json;
 use crate::revision::Era;
@@ -65,7 +65,7 @@ pub(in crate::check) fn opening<'a>(conn: &Conn<'a>, run: &Run<'a>) -> Option<Ve
             let init = conn.initialize()?;
             let (answer, _) = init.result()?;
             let initialized = conn.initialized()?;
-            let in_order = !after(init.event, initialized) && !after(answer, initialized);
+            let in_order = !after(init.event, initialized) && reacts(initialized, answer);
             in_order.then(|| vec![init.event, answer, initialized])
         }
         Era::Modern => {
@@ -96,10 +96,10 @@ pub(in crate::check) fn one_at_a_time(run: &Run<'_>, key: &str, tally: &mut Tall
         let Some(start) = conn.first(Kind::ServerStart) else {
             continue;
         };
-        if let Some((before, first)) = live {
-            if before.end().is_none_or(|end| after(end, start)) {
-                tally.fails(format!("two processes of `{key}` were live at the same time"), [first, start]);
-            }
+        if let Some((before, first)) = live
+            && before.end().is_none_or(|end| after(end, start))
+        {
+            tally.fails(format!("two processes of `{key}` were live at the same time"), [first, start]);
         }
         live = Some((conn, start));
     }

@@ -21,7 +21,7 @@ pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>) {
 
 fn judge(run: &Run<'_>, expected: &CountExpectation) -> Judged {
     // Nothing sent is only a count where something could have been sent, so all that was sent is the evidence.
-    let lines: Vec<_> = run.conns.iter().flat_map(|conn| conn.from_host()).collect();
+    let lines: Vec<_> = run.conns.iter().flat_map(|conn| conn.host_lines()).collect();
     if lines.is_empty() {
         return Judged::Untestable("the host sent nothing to any server".to_owned());
     }

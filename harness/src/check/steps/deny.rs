@@ -72,37 +72,28 @@ fn reach(twin: &Run<'_>, used: &Emitted<'_>) -> Option<Tally> {
 
 /// No gate is claimed: whatever happens to arguments that fail the schema is a trait, by the keyword that they break.
 fn record_schema_gate(view: &View<'_>, sheet: &mut Sheet<'_>, planned: &PlannedUse) {
-    for run in view.judged() {
-        let used = match emitted(run, planned) {
-            Ok(used) => used,
-            Err(judged) => return close(sheet, "expect.deny", &planned.span, judged, ""),
-        };
-        let given = used.arguments();
-        let broken =
-            given.as_ref().and_then(|given| schema::violation(schema::of(view.plan, &planned.tool)?, given));
-        let (value, what) = match (run.calls(used).next(), &given) {
-            (None, _) => ("blocked", "not sent"),
-            (Some((_, call)), Some(given)) if given.equals(&arguments::sent(call), NumberModel::Decimal) => {
-                ("forwarded", "sent as they were")
-            }
-            (Some((_, call)), _) => {
-                let fits = schema::of(view.plan, &planned.tool)
-                    .is_some_and(|schema| schema::violation(schema, &arguments::sent(call)).is_none());
-                if fits { ("coerced", "made to fit the schema") } else { ("altered", "changed") }
-            }
-        };
-        let name = format!("schema-gate.{}", broken.unwrap_or("other"));
-        let message = format!("arguments of `{}` that fail the schema were {what}", planned.tool);
-        let follow = run.follow(used).map(|exchange| exchange.event);
-        let calls = run.calls(used).map(|(_, call)| call.event);
-        sheet.record(
-            &name,
-            value,
-            message,
-            [used.reply].into_iter().chain(calls).chain(follow),
-            Some(&planned.span),
-        );
-        // A second run would record the same again.
-        return;
-    }
+    // Further runs would record the same again.
+    let Some(run) = view.judged().next() else { return };
+    let used = match emitted(run, planned) {
+        Ok(used) => used,
+        Err(judged) => return close(sheet, "expect.deny", &planned.span, judged, ""),
+    };
+    let schema = schema::of(view.plan, &planned.tool);
+    let given = used.arguments();
+    let broken = given.as_ref().and_then(|given| schema::violation(schema?, given));
+    let (value, what) = match (run.calls(used).next(), &given) {
+        (None, _) => ("blocked", "not sent"),
+        (Some((_, call)), Some(given)) if given.equals(&arguments::sent(call), NumberModel::Decimal) => {
+            ("forwarded", "sent as they were")
+        }
+        (Some((_, call)), _) => {
+            let fits = schema.is_some_and(|schema| schema::violation(schema, &arguments::sent(call)).is_none());
+            if fits { ("coerced", "made to fit the schema") } else { ("altered", "changed") }
+        }
+    };
+    let name = format!("schema-gate.{}", broken.unwrap_or("other"));
+    let message = format!("arguments of `{}` that fail the schema were {what}", planned.tool);
+    let follow = run.follow(used).map(|exchange| exchange.event);
+    let calls = run.calls(used).map(|(_, call)| call.event);
+    sheet.record(&name, value, message, [used.reply].into_iter().chain(calls).chain(follow), Some(&planned.span));
 }

@@ -45,17 +45,13 @@ fn mismatch(heard: &Heard<'_, '_>, wanted: &Told) -> Option<String> {
         let wanted: Vec<&str> = wanted.text.iter().map(|text| text.value.as_str()).collect();
         return Some(format!("the model was told {:?}, which lacks {wanted:?}", short(heard.reading.text())));
     }
-    if let Some(json) = &wanted.text_json {
-        if !heard.reading.holds(&json.value) {
-            let told = short(heard.reading.text());
-            return Some(format!("the model was told {told:?}, in which {} is not found", brief(&json.value)));
-        }
+    if let Some(json) = wanted.text_json.as_ref().filter(|json| !heard.reading.holds(&json.value)) {
+        let told = short(heard.reading.text());
+        return Some(format!("the model was told {told:?}, in which {} is not found", brief(&json.value)));
     }
-    if let Some(image) = &wanted.image {
-        if heard.reading.image != image.value {
-            let what = if image.value { "no image" } else { "an image" };
-            return Some(format!("the model was told {what}"));
-        }
+    if let Some(image) = wanted.image.as_ref().filter(|image| heard.reading.image != image.value) {
+        let what = if image.value { "no image" } else { "an image" };
+        return Some(format!("the model was told {what}"));
     }
     let mut reasons = wanted.any.iter().map(|other| mismatch(heard, other));
     match wanted.any.len() {

@@ -83,7 +83,7 @@ impl<'a> Rpc<'a> {
 
 impl<'a> Conn<'a> {
     /// Messages of the host.
-    pub(crate) fn from_host(&self) -> impl Iterator<Item = &Line<'a>> {
+    pub(crate) fn host_lines(&self) -> impl Iterator<Item = &Line<'a>> {
         self.lines.iter().filter(|line| line.side == Side::Host)
     }
 
@@ -100,7 +100,7 @@ impl<'a> Conn<'a> {
     /// The `notifications/initialized` of the host.
     pub(crate) fn initialized(&self) -> Option<&'a Event> {
         let is = |line: &&Line<'a>| matches!(&line.message, Message::Notification { method, .. } if method == "notifications/initialized");
-        self.from_host().find(is).map(|line| line.event)
+        self.host_lines().find(is).map(|line| line.event)
     }
 
     /// The event after which nothing more can be expected of the connection: the host closed or signalled it, or the

@@ -30,6 +30,7 @@ fn host() {
         "stray-server" => stray_server(&config),
         "signals" => signals(&config),
         "kills" => kills(&config),
+        "reacts" => reacts(&config),
         "knocks" => knocks(&config),
         "control" => control(&config),
         other => panic!("no such part: {other}"),
@@ -280,6 +281,17 @@ fn kills(config: &Json) -> i32 {
     server.child.wait().unwrap();
     assert_eq!(server.hear(), "", "the end of output");
     0
+}
+
+/// Calls, and sends a signal as soon as the server is gone.
+fn reacts(config: &Json) -> i32 {
+    let mut server = Server::connect(config);
+    server.say(r#"{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"lookup_order"}}"#);
+    assert_eq!(server.hear(), "", "the end of output");
+    let pid = server.child.id().to_string();
+    Command::new("kill").args(["-TERM", &pid]).status().unwrap();
+    Model::new(config).ask(1);
+    server.child.wait().unwrap().code().unwrap()
 }
 
 /// Goes to places where nothing is.

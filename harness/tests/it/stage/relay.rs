@@ -6,10 +6,10 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 
 use hopcheck::json::Json;
-use hopcheck::trace::event::Kind;
+use hopcheck::trace::event::{Event, Kind};
 use hopcheck::wire::channel::Channel;
 
-use super::{one, options, program, run, shown};
+use super::{CALL, of, one, options, plan_of, program, run, shown, try_run};
 
 struct Relay {
     child: Child,
@@ -114,6 +114,20 @@ fn a_signal_of_the_host_is_recorded_and_obeyed() {
     assert_eq!(signal.data.str("signal"), Some("SIGTERM"));
     assert_eq!(one(&events, Kind::ServerExit).data.to_string(), r#"{"signal":"SIGTERM","by":"script"}"#);
     assert_eq!(one(&events, Kind::HostExit).data.to_string(), r#"{"code":15}"#, "{}", shown(&events));
+}
+
+#[test]
+fn what_a_host_does_after_the_death_of_a_server_is_recorded_after_it() {
+    let dying =
+        "[[server.orders.on]]\nevent = \"request\"\nmethod = \"tools/call\"\ndo = [{ exit = 3 }]\n[[step]]\ncall";
+    let plan = plan_of("reacts", "headless", &CALL.replace("[[step]]\ncall", dying));
+    let events = try_run(&plan, &options()).unwrap().trace.events;
+    let exit = one(&events, Kind::ServerExit);
+    assert_eq!(exit.data.to_string(), r#"{"code":3,"by":"script"}"#);
+    assert_eq!(events[exit.n as usize - 2].kind, Kind::ToServer, "{}", shown(&events));
+    // A dead process gets no signals.
+    assert_eq!(of(&events, Kind::ServerSignal), Vec::<&Event>::new());
+    assert_eq!(one(&events, Kind::HostExit).data.to_string(), r#"{"code":3}"#);
 }
 
 #[test]
