@@ -156,6 +156,7 @@ fn one_process_per_call_is_legal_and_need_not_list() {
         for n in [call.event.n, call.answer().unwrap().event.n] {
             tape.event(n, |event| event.conn = Some(50)).unwrap();
         }
+        tape.spread();
     });
     assert_eq!(value(&findings, "trait.spawns"), "2");
 }
