@@ -5,10 +5,11 @@ use super::gates::{self, Gate};
 use super::sheet::{Sheet, Tally};
 use super::steps::connect;
 use super::view::{Emitted, Run, View, after};
-use super::{errors, reading, stable_list};
+use super::{arguments, errors, reading, stable_list};
 use crate::host::profile::SchemaGate;
+use crate::json::Json;
 use crate::plan::Plan;
-use crate::scenario::ast::{DenyBy, Permissions, Rules, ToolRef, UseKind};
+use crate::scenario::ast::{DenyBy, Outcome, Permissions, Rules, ToolRef, UseKind};
 use crate::trace::event::Kind;
 
 pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>) {
@@ -27,6 +28,7 @@ pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>) {
     sheet.close("claim.10-result-and-error", content(view), "the model read what the tools answered");
     sheet.close("claim.11-deny-ask-allow", precedence(view), "deny won over ask, and ask over allow");
     sheet.close("claim.15-three-traces", three_traces(view), "every call is in all three lanes");
+    sheet.close("claim.18-secrets", secrets(view), "every server got its own variables only");
 }
 
 /// Why a claim is none of this host's, where it is not.
@@ -123,11 +125,11 @@ fn two_doors(view: &View<'_>) -> Tally {
     tally
 }
 
-/// The content of a success and the reason of a failure are told.
+/// The content of a success and the reason of a failure are told. Steps that only record have traits instead.
 fn content(view: &View<'_>) -> Tally {
     let mut tally = Tally::default();
     for run in &view.runs {
-        for used in &run.uses {
+        for used in run.uses.iter().filter(|used| arguments::outcome(run, used) == Outcome::Assert) {
             let Some((_, call)) = run.calls(used).last() else { continue };
             if call.is_tool_error() {
                 tally.absorb(errors::reason_is_told(run, used, call));
@@ -213,6 +215,25 @@ fn three_traces(view: &View<'_>) -> Tally {
                         );
                     }
                     (None, None) => {}
+                }
+            }
+        }
+    }
+    tally
+}
+
+/// Each server is given a variable of its own; that it arrives shows that the variables of all were looked for.
+fn secrets(view: &View<'_>) -> Tally {
+    let mut tally = Tally::default();
+    for run in &view.runs {
+        for start in run.of(Kind::ServerStart) {
+            let Some(server) = start.server.as_deref().and_then(|key| run.server(key)) else { continue };
+            let arrived = start.data.get("canaries").map(Json::items).unwrap_or_default();
+            for name in arrived.iter().filter_map(Json::as_str) {
+                if name == server.canary() {
+                    tally.holds([start]);
+                } else {
+                    tally.fails(format!("`{}` got the variable `{name}` of another server", server.key), [start]);
                 }
             }
         }

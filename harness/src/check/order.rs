@@ -1,7 +1,7 @@
 //! `hop.order`: no call before its handshake or its tool use, no offer before its list, no success before its response.
 
 use super::sheet::{Sheet, Tally};
-use super::view::{Conn, Run, View, after};
+use super::view::{Conn, Run, View, after, reacts};
 use crate::host::profile::ApiName;
 use crate::revision::Era;
 use crate::rpc::Message;
@@ -13,6 +13,7 @@ pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>) {
     for run in &view.runs {
         handshake_before_call(run, &mut tally);
         list_before_offer(run, &mut tally);
+        nothing_invented(run, &mut tally);
         use_before_call(run, &mut tally);
         response_before_success(run, &mut tally);
     }
@@ -53,7 +54,7 @@ fn missing(conn: &Conn<'_>, call: &Event) -> Option<&'static str> {
     if early(init.map(|init| init.event)) {
         return Some("`initialize`");
     }
-    if early(init.and_then(|init| init.result()).map(|(event, _)| event)) {
+    if !init.and_then(|init| init.result()).is_some_and(|(answer, _)| reacts(call, answer)) {
         return Some("the response to `initialize`");
     }
     early(conn.initialized()).then_some("`notifications/initialized`")
@@ -75,6 +76,21 @@ fn list_before_offer(run: &Run<'_>, tally: &mut Tally) {
                     ),
                     [exchange.event],
                 ),
+            }
+        }
+    }
+}
+
+/// Beside all that a server listed, nothing is offered under its name.
+fn nothing_invented(run: &Run<'_>, tally: &mut Tally) {
+    for exchange in run.main_line() {
+        for (server, published) in &exchange.surplus {
+            let listed = run.listed_before(exchange.event);
+            let mut own = listed.iter().filter(|(tool, _)| tool.server == *server);
+            // Where a listed tool is missing, this may be that tool under a name that nobody could foresee.
+            if own.all(|(tool, _)| exchange.offers(tool)) {
+                let reason = format!("`{published}` was offered and no `tools/list` of `{server}` had named it");
+                tally.fails(reason, [exchange.event]);
             }
         }
     }
@@ -111,7 +127,7 @@ fn response_before_success(run: &Run<'_>, tally: &mut Tally) {
         }
         let reason = format!("a success of `{}` was told before its response", used.planned.tool);
         match call.answer() {
-            Some(answer) if after(answer.event, told.exchange.event) => {
+            Some(answer) if !reacts(told.exchange.event, answer.event) => {
                 tally.fails(reason, [told.exchange.event, answer.event]);
             }
             Some(answer) => tally.holds([answer.event, told.exchange.event]),

@@ -110,7 +110,9 @@ pub(crate) fn contains(reading: &Reading, result: &Json) -> bool {
         .iter()
         .flat_map(|block| if block.len() > LONG { super::view::markers(block) } else { vec![(*block).to_owned()] })
         .collect();
-    if reading.says(wanted.iter().map(String::as_str)) {
+    let structured = result.get("structuredContent");
+    // Where there is no text, saying none of it is no sign of what else there is.
+    if (!blocks.is_empty() || structured.is_none()) && reading.says(wanted.iter().map(String::as_str)) {
         return true;
     }
     // A block that is JSON may be written anew by the host.
@@ -118,7 +120,7 @@ pub(crate) fn contains(reading: &Reading, result: &Json) -> bool {
     if !blocks.is_empty() && blocks.iter().all(as_json) {
         return true;
     }
-    result.get("structuredContent").is_some_and(|structured| reading.holds(structured))
+    structured.is_some_and(|structured| reading.holds(structured))
 }
 
 fn in_order<'t>(text: &str, wanted: impl IntoIterator<Item = &'t str>) -> bool {

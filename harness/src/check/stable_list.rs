@@ -144,6 +144,16 @@ fn may_change(run: &Run<'_>, server: &str, event: &Event) -> bool {
 
 /// Why a listed tool may be left out, where there is a reason.
 pub(super) fn removal(plan: &Plan, tool: &ToolRef, listed: &[(ToolRef, &Event)]) -> Option<&'static str> {
+    own_reason(plan, tool, listed).or_else(|| {
+        // Whether one bad entry spoils the list is judged apart, and nobody's duty.
+        let server = plan.servers.iter().find(|server| server.key == tool.server)?;
+        let malformed = server.script.tools.iter().any(|entry| entry.input_schema.is_none());
+        malformed.then_some("a malformed entry beside it")
+    })
+}
+
+/// The reason that lies in the tool itself.
+pub(super) fn own_reason(plan: &Plan, tool: &ToolRef, listed: &[(ToolRef, &Event)]) -> Option<&'static str> {
     if is_gated(plan, tool) {
         return Some("a rule");
     }

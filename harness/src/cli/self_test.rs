@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::num::NonZeroUsize;
+use std::time::Duration;
 
 use super::args::SelfTestArgs;
 use super::exit::{Exit, Failure};
@@ -18,13 +19,20 @@ use super::{files, judge, random_seed, run, select};
 use crate::check::faults::TraceFault;
 use crate::check::finding::{Finding, Outcome, Verdict};
 use crate::json::Json;
-use crate::plan::{Plan, Select, SelectRevisions};
+use crate::plan::{Plan, Planned, Select, SelectRevisions};
 use crate::report::{self, RunReport, Summary};
-use crate::stage::{StageOptions, Staged};
+use crate::stage::{Deadlines, StageOptions, Staged};
 use crate::trace::Trace;
 
 /// Plans that a host fault is tried on at a time.
 const BATCH: usize = 8;
+
+/// A lying host may hang, and one that does shall not cost as much as a product that is given the benefit of the doubt.
+const IMPATIENT: Deadlines = Deadlines {
+    start: Some(Duration::from_secs(10)),
+    progress: Some(Duration::from_secs(5)),
+    shutdown: Some(Duration::from_secs(5)),
+};
 
 /// A run with its record.
 struct Recorded {
@@ -55,8 +63,8 @@ impl Catch {
 pub(super) fn self_test(args: &SelfTestArgs) -> Result<Exit, Failure> {
     let bench = Bench::new(args)?;
     let progress = Progress::new();
-    let reference = bench.run(&bench.reference);
-    let null = bench.run(&bench.null);
+    let reference = bench.run(&bench.reference, &bench.options);
+    let null = bench.run(&bench.null, &bench.options);
     let base = baseline(&reference.recorded);
     let mut catches = Vec::new();
     for fault in faults::all().iter().filter(|fault| fault.kind == Kind::Host) {
@@ -132,9 +140,9 @@ impl Bench {
         })
     }
 
-    fn run(&self, jobs: &[Job]) -> Round {
+    fn run(&self, jobs: &[Job], options: &StageOptions) -> Round {
         let mut results: Vec<Option<Ran>> = jobs.iter().map(|_| None).collect();
-        suite::run(jobs.to_vec(), self.workers, &self.options, |at, ran| results[at] = Some(ran));
+        suite::run(jobs.to_vec(), self.workers, options, |at, ran| results[at] = Some(ran));
         let mut round = Round { reports: Vec::new(), recorded: Vec::new() };
         for ran in results.into_iter().flatten() {
             let Ran::Run { plan, staged, .. } = ran else { continue };
@@ -153,24 +161,18 @@ impl Bench {
     }
 
     fn host_fault(&self, fault: &'static Fault, base: &Passes) -> Catch {
-        let passes = |job: &Job| base.get(&job.planned.key().to_string());
-        // Only a plan that passes an id can show that it turns to fail.
-        let worth = |job: &Job| {
-            let passed = passes(job).into_iter().flatten();
-            passed.filter(|id| fault.about.contains(&id.as_str())).count()
-        };
-        let mut jobs: Vec<Job> = self.reference.clone();
+        let mut jobs = self.reference.clone();
         if self.extent == Extent::Enough {
-            jobs.retain(|job| worth(job) > 0);
-            jobs.sort_by_key(|job| std::cmp::Reverse(worth(job)));
+            likely_first(&mut jobs, fault, base);
         }
         for job in &mut jobs {
             run::lie(&mut job.located, fault.name);
         }
         let mut catch = Catch { fault, caught: BTreeSet::new(), tried: 0 };
         // Batches of one size, however many workers there are, so that the matrix is always the same.
+        let options = StageOptions { deadlines: IMPATIENT, ..self.options.clone() };
         for batch in jobs.chunks(BATCH) {
-            for run in &self.run(batch).recorded {
+            for run in &self.run(batch, &options).recorded {
                 catch.tried += 1;
                 if let Some(passed) = base.get(&run.plan.key.to_string()) {
                     catch.caught.extend(failed(&run.report.findings).intersection(passed).cloned());
@@ -207,6 +209,25 @@ impl Bench {
         );
         catches.into_iter().flatten().collect()
     }
+}
+
+/// Keeps the plans that can catch a fault, those of scenarios that name what it is about first, and of each scenario file
+/// one plan before the second of any.
+fn likely_first(jobs: &mut Vec<Job>, fault: &Fault, base: &Passes) {
+    let about = |id: &str| fault.about.contains(&id);
+    // Only a plan that passes an id can show that it turns to fail.
+    jobs.retain(|job| base.get(&job.planned.key().to_string()).into_iter().flatten().any(|id| about(id)));
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    jobs.sort_by_cached_key(|job| {
+        let file = job.planned.key().scenario.split('[').next().unwrap_or_default().to_owned();
+        let round = seen.entry(file).or_default();
+        *round += 1;
+        let named = match &job.planned {
+            Planned::Run(plan) => plan.scenario.requirements.iter().any(|named| about(&named.value)),
+            Planned::NotApplicable { .. } => false,
+        };
+        (!named, *round)
+    });
 }
 
 /// The ids that each plan passes without a fault.

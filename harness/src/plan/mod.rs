@@ -11,7 +11,7 @@ pub use build::{Select, plan, plan_one};
 pub use revisions::{PLAYED, SelectRevisions};
 pub use seed::word;
 pub use semantics::{load, semantic_errors};
-pub use types::{Plan, PlanKey, Planned, PlannedServer, PlannedStop, PlannedUse, Published, Turn};
+pub use types::{CANARY, Plan, PlanKey, Planned, PlannedServer, PlannedStop, PlannedUse, Published, Turn};
 
 #[cfg(test)]
 mod tests;

@@ -127,6 +127,18 @@ pub struct PlannedServer {
     pub words: Vec<(String, String)>,
 }
 
+/// Planted variables are known by this beginning of their names.
+pub const CANARY: &str = "HOPCHECK_CANARY";
+
+impl PlannedServer {
+    /// The name of the variable that is configured for this server, and that no other must see.
+    #[must_use]
+    pub fn canary(&self) -> String {
+        let plain = |char: char| if char.is_ascii_alphanumeric() { char.to_ascii_uppercase() } else { '_' };
+        format!("{CANARY}_{}", self.key.chars().map(plain).collect::<String>())
+    }
+}
+
 /// One tool use of the script.
 #[derive(Clone, Debug)]
 pub struct PlannedUse {

@@ -194,11 +194,14 @@ fn failure(out: &mut String, group: &[(&RunReport, &Finding)]) {
 
 /// The lines of the transcript around the evidence, which is marked.
 fn excerpt(out: &mut String, transcript: &[Line], evidence: &[u32]) {
+    let width = crate::snapshot::lane_width(transcript);
+    // A transcript has an order that is the same on every run; a failure is read in the order in which it happened.
+    let mut transcript: Vec<&Line> = transcript.iter().collect();
+    transcript.sort_by_key(|line| line.event);
     let is_evidence = |line: &Line| evidence.contains(&line.event);
     let hits: Vec<usize> =
         transcript.iter().enumerate().filter(|(_, line)| is_evidence(line)).map(|(at, _)| at).collect();
     let near = |at: usize| hits.iter().any(|hit| hit.abs_diff(at) <= AROUND);
-    let width = crate::snapshot::lane_width(transcript);
     let mut last = None;
     for (shown, (at, line)) in transcript.iter().enumerate().filter(|(at, _)| near(*at)).enumerate() {
         if shown == EXCERPT {

@@ -33,7 +33,6 @@ use crate::trace::event::Kind;
 use crate::trace::file::Writer;
 use crate::trace::redact::Redactor;
 use crate::trace::{Header, Trace};
-use crate::wire::relay::CANARY;
 
 pub use deadline::{Deadlines, Phase};
 pub use interrupt::{Interrupter, interrupter};
@@ -279,12 +278,8 @@ fn supervisor(options: &StageOptions) -> Result<(Supervisor, std::net::TcpListen
 
 /// A variable for each server, which nobody else must see.
 fn canaries(plan: &Plan) -> Vec<(String, String)> {
-    let name = |key: &str| {
-        let plain = |char: char| if char.is_ascii_alphanumeric() { char.to_ascii_uppercase() } else { '_' };
-        format!("{CANARY}_{}", key.chars().map(plain).collect::<String>())
-    };
     let value = |key: &str| sha256_hex(format!("canary {} {key}", plan.key.seed).as_bytes())[..24].to_owned();
-    plan.servers.iter().map(|server| (name(&server.key), value(&server.key))).collect()
+    plan.servers.iter().map(|server| (server.canary(), value(&server.key))).collect()
 }
 
 fn site(

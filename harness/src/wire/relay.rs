@@ -18,10 +18,8 @@ use rustix::stdio;
 use super::channel::{Channel, Wait};
 use super::signal::{signal_name, signal_named};
 use crate::json::Json;
+use crate::plan::CANARY;
 use crate::trace::cut::sha256_hex;
-
-/// Planted variables are known by this beginning of their names.
-pub const CANARY: &str = "HOPCHECK_CANARY";
 
 /// The signals that a host may send and a process can catch. They are reported, and the script says what follows.
 const REPORTED: [Signal; 6] = [Signal::HUP, Signal::INT, Signal::QUIT, Signal::TERM, Signal::USR1, Signal::USR2];

@@ -10,8 +10,8 @@ pub(crate) fn read(input: &str) -> Result<String, String> {
     if text.is_empty() {
         return Ok("{}".to_owned());
     }
-    let raw: &RawValue = serde_json::from_str(text)
-        .map_err(|error| format!("the arguments are not JSON: {error}"))?;
+    let raw: &RawValue =
+        serde_json::from_str(text).map_err(|error| format!("the arguments are not JSON: {error}"))?;
     if crate::json::is_object(raw) {
         Ok(rpc::on_one_line(raw.get()))
     } else {
@@ -43,27 +43,16 @@ mod tests {
 
     #[test]
     fn only_line_ends_between_tokens_go() {
-        check(
-            "{\n  \"s\": \"a\\nb\",\r\n  \"n\": 1\n}",
-            Some("{   \"s\": \"a\\nb\",    \"n\": 1 }"),
-        );
+        check("{\n  \"s\": \"a\\nb\",\r\n  \"n\": 1\n}", Some("{   \"s\": \"a\\nb\",    \"n\": 1 }"));
         check("", Some("{}"));
         check(" \n ", Some("{}"));
     }
 
     #[test]
     fn what_is_no_object_is_refused() {
-        for input in [
-            "{\"id\": ",
-            "[]",
-            "null",
-            "\"{}\"",
-            "7",
-            "{} {}",
-            "{'a':1}",
-            "{\"a\":NaN}",
-            "{\"a\":\"\n\"}",
-        ] {
+        for input in
+            ["{\"id\": ", "[]", "null", "\"{}\"", "7", "{} {}", "{'a':1}", "{\"a\":NaN}", "{\"a\":\"\n\"}"]
+        {
             check(input, None);
         }
     }

@@ -1,8 +1,6 @@
 //! The lies that bend a text on its way. Without a fault, each of these functions gives back what it was given.
 
 use std::borrow::Cow;
-use std::io::{Read, Write};
-use std::net::TcpStream;
 
 use serde_json::value::RawValue;
 
@@ -18,9 +16,9 @@ impl Lies {
         let text = line.trim_end();
         match self.which() {
             Some(Fault::OmitJsonRpc) => line.replacen("\"jsonrpc\":\"2.0\",", "", 1).into(),
-            Some(Fault::EmbeddedNewlines) => line
-                .replacen("\"jsonrpc\":\"2.0\",", "\n\"jsonrpc\":\"2.0\",\n", 1)
-                .into(),
+            Some(Fault::EmbeddedNewlines) => {
+                line.replacen("\"jsonrpc\":\"2.0\",", "\n\"jsonrpc\":\"2.0\",\n", 1).into()
+            }
             Some(Fault::SendBatches) => format!("[{text}]\n").into(),
             Some(Fault::FractionalIds) => match text.split_once("\"id\":") {
                 Some((before, after)) if text.contains("\"method\":") => {
@@ -39,11 +37,7 @@ impl Lies {
         if !self.tell(Fault::FractionalIds) {
             return line.into();
         }
-        String::from_utf8_lossy(line)
-            .replacen(".5,\"", ",\"", 1)
-            .replacen(".5}", "}", 1)
-            .into_bytes()
-            .into()
+        String::from_utf8_lossy(line).replacen(".5,\"", ",\"", 1).replacen(".5}", "}", 1).into_bytes().into()
     }
 
     /// The offer of the model request with this number, when it is not the honest one.
@@ -52,10 +46,7 @@ impl Lies {
             return None;
         }
         let raw: &RawValue = serde_json::from_str(offer).ok()?;
-        let mut tools: Vec<_> = json::elements(raw)?
-            .into_iter()
-            .map(RawValue::get)
-            .collect();
+        let mut tools: Vec<_> = json::elements(raw)?.into_iter().map(RawValue::get).collect();
         tools.pop();
         Some(format!("[{}]", tools.join(",")))
     }
@@ -79,25 +70,12 @@ impl Lies {
         let Some(members) = Members::of(raw) else {
             return honest();
         };
-        let properties = || {
-            Members::parse(schema)
-                .ok()?
-                .get("properties")
-                .and_then(Members::of)
-        };
+        let properties = || Members::parse(schema).ok()?.get("properties").and_then(Members::of);
         match self.which() {
             Some(Fault::AddDefaults) => {
-                let mut all: Vec<_> = members
-                    .0
-                    .iter()
-                    .map(|(key, value)| member(key, value.get()))
-                    .collect();
-                for (key, property) in properties()
-                    .map(|properties| properties.0)
-                    .unwrap_or_default()
-                {
-                    let default =
-                        Members::of(property).and_then(|property| property.get("default"));
+                let mut all: Vec<_> = members.0.iter().map(|(key, value)| member(key, value.get())).collect();
+                for (key, property) in properties().map(|properties| properties.0).unwrap_or_default() {
+                    let default = Members::of(property).and_then(|property| property.get("default"));
                     if let Some(default) = default.filter(|_| members.get(&key).is_none()) {
                         all.push(member(&key, default.get()));
                     }
@@ -107,8 +85,7 @@ impl Lies {
             Some(Fault::NullArguments) if members.0.is_empty() => "null".to_owned(),
             Some(Fault::DropUnknown) => {
                 let known = properties();
-                let known =
-                    |key: &str| known.as_ref().is_some_and(|known| known.get(key).is_some());
+                let known = |key: &str| known.as_ref().is_some_and(|known| known.get(key).is_some());
                 let all: Vec<_> = members
                     .0
                     .iter()
@@ -122,36 +99,20 @@ impl Lies {
         }
     }
 
-    /// What a server wants to get back, as JSON text.
-    pub(crate) fn bend_state(self, state: Option<String>) -> Option<String> {
-        match self.which() {
-            Some(Fault::DropRequestState) => None,
-            Some(Fault::RespellRequestState) => {
-                state.map(|state| format!("\"{}\"", state.trim_matches('"').trim().to_uppercase()))
-            }
-            _ => state,
-        }
-    }
-
     /// What is told about a result.
     pub(crate) fn bend_told(self, mut told: Told) -> Told {
         let text = |text: &str| vec![Part::Text(text.to_owned())];
         match self.which() {
-            Some(Fault::SwallowError) if told.is_error => Told {
-                parts: text("OK"),
-                is_error: false,
-            },
-            Some(Fault::LoseErrorText) if told.is_error => Told {
-                parts: text("The tool failed."),
-                is_error: true,
-            },
+            Some(Fault::SwallowError) if told.is_error => Told { parts: text("OK"), is_error: false },
+            Some(Fault::LoseErrorText) if told.is_error => {
+                Told { parts: text("The tool failed."), is_error: true }
+            }
             Some(Fault::FirstBlockOnly) => {
                 told.parts.truncate(1);
                 told
             }
             Some(Fault::DropImages) => {
-                told.parts
-                    .retain(|part| !matches!(part, Part::Image { .. }));
+                told.parts.retain(|part| !matches!(part, Part::Image { .. }));
                 told
             }
             Some(Fault::ReverseBlocks) => {
@@ -178,21 +139,6 @@ impl Lies {
         if self.tell(Fault::SwapResults) && results.len() > 1 {
             let first = results[0].1.clone();
             results[0].1 = std::mem::replace(&mut results[1].1, first);
-        }
-    }
-}
-
-/// Follows the references of a schema that lead into the network, and throws away what comes.
-pub(crate) fn fetch_references(schema: &RawValue) {
-    for rest in schema.get().split("\"http://").skip(1) {
-        let url = rest.split('"').next().unwrap_or_default();
-        let (authority, path) = url.split_once('/').unwrap_or((url, ""));
-        if let Ok(mut stream) = TcpStream::connect(authority) {
-            let request =
-                format!("GET /{path} HTTP/1.1\r\nHost: {authority}\r\nConnection: close\r\n\r\n");
-            let _thrown_away = stream
-                .write_all(request.as_bytes())
-                .and_then(|()| stream.read_to_end(&mut Vec::new()));
         }
     }
 }
@@ -229,28 +175,17 @@ fn bends_values(fault: Fault) -> bool {
 /// Bends a value, and all values in it.
 fn bend_value(fault: Fault, raw: &RawValue, depth: usize) -> String {
     if let Some(members) = Members::of(raw) {
-        let kept = members
-            .0
-            .iter()
-            .filter(|(_, value)| keeps(fault, value, depth));
-        let all: Vec<_> = kept
-            .map(|(key, value)| member(&bend_key(fault, key), &bend_value(fault, value, depth + 1)))
-            .collect();
+        let kept = members.0.iter().filter(|(_, value)| keeps(fault, value, depth));
+        let all: Vec<_> =
+            kept.map(|(key, value)| member(&bend_key(fault, key), &bend_value(fault, value, depth + 1))).collect();
         let object = format!("{{{}}}", all.join(","));
-        return if fault == Fault::StringifyObjects && depth > 0 {
-            quote(&object)
-        } else {
-            object
-        };
+        return if fault == Fault::StringifyObjects && depth > 0 { quote(&object) } else { object };
     }
     if let Some(mut elements) = json::elements(raw) {
         if fault == Fault::ShortenArrays && elements.len() > 1 {
             elements.pop();
         }
-        let all: Vec<_> = elements
-            .into_iter()
-            .map(|element| bend_value(fault, element, depth + 1))
-            .collect();
+        let all: Vec<_> = elements.into_iter().map(|element| bend_value(fault, element, depth + 1)).collect();
         return match &all[..] {
             [only] if fault == Fault::UnwrapArrays => only.clone(),
             _ => format!("[{}]", all.join(",")),
@@ -266,9 +201,7 @@ fn bend_value(fault: Fault, raw: &RawValue, depth: usize) -> String {
         (_, "true" | "false" | "null") => text.to_owned(),
         (Fault::StringifyNumbers, number) => quote(number),
         (Fault::RoundLargeIntegers, number) => match number.parse::<f64>() {
-            Ok(double)
-                if !number.contains(['.', 'e', 'E']) && double.is_finite() && double != 0.0 =>
-            {
+            Ok(double) if !number.contains(['.', 'e', 'E']) && double.is_finite() && double != 0.0 => {
                 format!("{double:.0}")
             }
             _ => number.to_owned(),
@@ -293,11 +226,7 @@ fn keeps(fault: Fault, value: &RawValue, depth: usize) -> bool {
 }
 
 fn bend_key(fault: Fault, key: &str) -> String {
-    if fault == Fault::LowercaseKeys {
-        key.to_lowercase()
-    } else {
-        key.to_owned()
-    }
+    if fault == Fault::LowercaseKeys { key.to_lowercase() } else { key.to_owned() }
 }
 
 fn bend_string(fault: Fault, string: &str, text: &str) -> String {
@@ -307,18 +236,12 @@ fn bend_string(fault: Fault, string: &str, text: &str) -> String {
         }
         Fault::TrimStrings => quote(string.trim()),
         Fault::ParseJsonStrings
-            if string.starts_with(['{', '['])
-                && serde_json::from_str::<&RawValue>(string).is_ok() =>
+            if string.starts_with(['{', '[']) && serde_json::from_str::<&RawValue>(string).is_ok() =>
         {
             crate::rpc::on_one_line(string)
         }
         Fault::AsciiOnly => quote(&string.replace(|c: char| !c.is_ascii(), "?")),
-        Fault::EscapeHtml => quote(
-            &string
-                .replace('&', "&amp;")
-                .replace('<', "&lt;")
-                .replace('>', "&gt;"),
-        ),
+        Fault::EscapeHtml => quote(&string.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")),
         Fault::FlattenLines => quote(&string.replace(['\n', '\r'], " ")),
         _ => text.to_owned(),
     }
@@ -331,11 +254,7 @@ mod tests {
     #[track_caller]
     fn check(fault: Fault, arguments: &str, expected: &str) {
         let schema = r#"{"type":"object","properties":{"a":{"default":5},"b":{}}}"#;
-        assert_eq!(
-            Lies::only(fault).bend_arguments(arguments, schema),
-            expected,
-            "{fault:?}"
-        );
+        assert_eq!(Lies::only(fault).bend_arguments(arguments, schema), expected, "{fault:?}");
         assert_eq!(Lies::default().bend_arguments(arguments, schema), arguments);
     }
 
@@ -346,73 +265,25 @@ mod tests {
             r#"{"n":9007199254740993,"m":1.0,"z":-0}"#,
             r#"{"n":9007199254740992,"m":1.0,"z":-0}"#,
         );
-        check(
-            Fault::TruncateFractions,
-            r#"{"n":1.5,"m":1e5}"#,
-            r#"{"n":1,"m":1e5}"#,
-        );
-        check(
-            Fault::StringifyNumbers,
-            r#"{"n":[1,"x",true]}"#,
-            r#"{"n":["1","x",true]}"#,
-        );
-        check(
-            Fault::NumbersFromStrings,
-            r#"{"n":"12","m":"1a"}"#,
-            r#"{"n":12,"m":"1a"}"#,
-        );
-        check(
-            Fault::BooleansAsNumbers,
-            r#"{"n":true,"m":[false]}"#,
-            r#"{"n":1,"m":[0]}"#,
-        );
-        check(
-            Fault::DropNulls,
-            r#"{"n":null,"m":{"x":null,"y":[null]}}"#,
-            r#"{"m":{"y":[null]}}"#,
-        );
-        check(
-            Fault::DropEmptyStrings,
-            r#"{"n":"","m":" "}"#,
-            r#"{"m":" "}"#,
-        );
-        check(
-            Fault::DropEmptyContainers,
-            r#"{"n":{},"m":[ ],"o":[{}]}"#,
-            r#"{"o":[{}]}"#,
-        );
+        check(Fault::TruncateFractions, r#"{"n":1.5,"m":1e5}"#, r#"{"n":1,"m":1e5}"#);
+        check(Fault::StringifyNumbers, r#"{"n":[1,"x",true]}"#, r#"{"n":["1","x",true]}"#);
+        check(Fault::NumbersFromStrings, r#"{"n":"12","m":"1a"}"#, r#"{"n":12,"m":"1a"}"#);
+        check(Fault::BooleansAsNumbers, r#"{"n":true,"m":[false]}"#, r#"{"n":1,"m":[0]}"#);
+        check(Fault::DropNulls, r#"{"n":null,"m":{"x":null,"y":[null]}}"#, r#"{"m":{"y":[null]}}"#);
+        check(Fault::DropEmptyStrings, r#"{"n":"","m":" "}"#, r#"{"m":" "}"#);
+        check(Fault::DropEmptyContainers, r#"{"n":{},"m":[ ],"o":[{}]}"#, r#"{"o":[{}]}"#);
         check(Fault::DropUnknown, r#"{"b":1,"c":2}"#, r#"{"b":1}"#);
         check(Fault::AddDefaults, r#"{"b":1}"#, r#"{"b":1,"a":5}"#);
         check(Fault::TrimStrings, r#"{"n":" x "}"#, r#"{"n":"x"}"#);
-        check(
-            Fault::ParseJsonStrings,
-            r#"{"n":"{\"x\":1}","m":"{"}"#,
-            r#"{"n":{"x":1},"m":"{"}"#,
-        );
-        check(
-            Fault::StringifyObjects,
-            r#"{"n":{"x":1}}"#,
-            r#"{"n":"{\"x\":1}"}"#,
-        );
+        check(Fault::ParseJsonStrings, r#"{"n":"{\"x\":1}","m":"{"}"#, r#"{"n":{"x":1},"m":"{"}"#);
+        check(Fault::StringifyObjects, r#"{"n":{"x":1}}"#, r#"{"n":"{\"x\":1}"}"#);
         check(Fault::AsciiOnly, r#"{"n":"ä"}"#, r#"{"n":"?"}"#);
         check(Fault::EscapeHtml, r#"{"n":"<a>"}"#, r#"{"n":"&lt;a&gt;"}"#);
         check(Fault::FlattenLines, r#"{"n":"a\nb"}"#, r#"{"n":"a b"}"#);
         check(Fault::LowercaseKeys, r#"{"Nn":1}"#, r#"{"nn":1}"#);
-        check(
-            Fault::ShortenArrays,
-            r#"{"n":[1,2],"m":[1]}"#,
-            r#"{"n":[1],"m":[1]}"#,
-        );
-        check(
-            Fault::UnwrapArrays,
-            r#"{"n":[1,2],"m":[1]}"#,
-            r#"{"n":[1,2],"m":1}"#,
-        );
-        check(
-            Fault::CutDepth,
-            r#"{"n":{"x":{"y":1}}}"#,
-            r#"{"n":{"x":{}}}"#,
-        );
+        check(Fault::ShortenArrays, r#"{"n":[1,2],"m":[1]}"#, r#"{"n":[1],"m":[1]}"#);
+        check(Fault::UnwrapArrays, r#"{"n":[1,2],"m":[1]}"#, r#"{"n":[1,2],"m":1}"#);
+        check(Fault::CutDepth, r#"{"n":{"x":{"y":1}}}"#, r#"{"n":{"x":{}}}"#);
     }
 
     #[test]
@@ -432,9 +303,6 @@ mod tests {
             Lies::only(Fault::SendBatches).bend_line(line),
             "[{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"m\"}]\n"
         );
-        assert_eq!(
-            Lies::only(Fault::OmitJsonRpc).bend_line(line),
-            "{\"id\":3,\"method\":\"m\"}\n"
-        );
+        assert_eq!(Lies::only(Fault::OmitJsonRpc).bend_line(line), "{\"id\":3,\"method\":\"m\"}\n");
     }
 }

@@ -9,12 +9,7 @@ const MOST_STEPS: u64 = 1_000_000;
 
 /// Whether judging one value by the schema takes a bounded number of steps.
 pub(crate) fn are_kept(schema: &Value) -> bool {
-    Count {
-        root: schema,
-        references: HashMap::new(),
-    }
-    .steps(schema)
-        <= MOST_STEPS
+    Count { root: schema, references: HashMap::new() }.steps(schema) <= MOST_STEPS
 }
 
 struct Count<'a> {
@@ -35,9 +30,7 @@ impl<'a> Count<'a> {
                 };
                 sum.saturating_add(more)
             }),
-            Value::Array(items) => items
-                .iter()
-                .fold(1, |sum, item| sum.saturating_add(self.steps(item))),
+            Value::Array(items) => items.iter().fold(1, |sum, item| sum.saturating_add(self.steps(item))),
             _ => 1,
         }
     }
@@ -47,9 +40,7 @@ impl<'a> Count<'a> {
             return *steps;
         }
         self.references.insert(target, 1);
-        let schema = target
-            .strip_prefix('#')
-            .and_then(|pointer| self.root.pointer(pointer));
+        let schema = target.strip_prefix('#').and_then(|pointer| self.root.pointer(pointer));
         let steps = schema.map_or(1, |schema| self.steps(schema));
         self.references.insert(target, steps);
         steps
@@ -62,41 +53,24 @@ mod tests {
 
     #[track_caller]
     fn check(schema: &str, kept: bool) {
-        assert_eq!(
-            are_kept(&serde_json::from_str(schema).unwrap()),
-            kept,
-            "{schema}"
-        );
+        assert_eq!(are_kept(&serde_json::from_str(schema).unwrap()), kept, "{schema}");
     }
 
     #[test]
     fn ordinary_schemas_are_cheap() {
-        check(
-            r#"{"type":"object","properties":{"a":{"enum":[1,2,3]}}}"#,
-            true,
-        );
-        check(
-            r##"{"properties":{"a":{"$ref":"#"},"b":{"$ref":"#/properties/a"}}}"##,
-            true,
-        );
+        check(r#"{"type":"object","properties":{"a":{"enum":[1,2,3]}}}"#, true);
+        check(r##"{"properties":{"a":{"$ref":"#"},"b":{"$ref":"#/properties/a"}}}"##, true);
         check(r##"{"$ref":"#/nowhere"}"##, true);
     }
 
     #[test]
     fn a_schema_that_doubles_at_each_level_is_not() {
         let level = |n: usize| {
-            format!(
-                r##""l{n}":{{"anyOf":[{{"$ref":"#/$defs/l{}"}},{{"$ref":"#/$defs/l{}"}}]}}"##,
-                n + 1,
-                n + 1
-            )
+            format!(r##""l{n}":{{"anyOf":[{{"$ref":"#/$defs/l{}"}},{{"$ref":"#/$defs/l{}"}}]}}"##, n + 1, n + 1)
         };
         let levels: Vec<_> = (0..40).map(level).collect();
         check(
-            &format!(
-                r##"{{"type":"object","$ref":"#/$defs/l0","$defs":{{{},"l40":{{}}}}}}"##,
-                levels.join(",")
-            ),
+            &format!(r##"{{"type":"object","$ref":"#/$defs/l0","$defs":{{{},"l40":{{}}}}}}"##, levels.join(",")),
             false,
         );
     }

@@ -27,14 +27,10 @@ pub(crate) struct Options {
 
 /// Reads the arguments, without the program name.
 pub(crate) fn parse(args: Vec<String>) -> Result<Task, Error> {
-    let (mut config, mut lies, mut mode, mut prompt) =
-        (None, Lies::default(), Mode::Headless, None);
+    let (mut config, mut lies, mut mode, mut prompt) = (None, Lies::default(), Mode::Headless, None);
     let mut args = args.into_iter();
     while let Some(arg) = args.next() {
-        let mut value = || {
-            args.next()
-                .ok_or_else(|| Error::Usage(format!("{arg} needs a value; {USAGE}")))
-        };
+        let mut value = || args.next().ok_or_else(|| Error::Usage(format!("{arg} needs a value; {USAGE}")));
         match arg.as_str() {
             "--version" => return Ok(Task::Version),
             "--config" => config = Some(value()?.into()),
@@ -42,24 +38,16 @@ pub(crate) fn parse(args: Vec<String>) -> Result<Task, Error> {
             "--control" => mode = Mode::Control,
             "--fault" => {
                 let name = value()?;
-                lies = Lies::named(&name)
-                    .ok_or_else(|| Error::Usage(format!("there is no fault {name:?}")))?;
+                lies = Lies::named(&name).ok_or_else(|| Error::Usage(format!("there is no fault {name:?}")))?;
             }
             _ => return Err(Error::Usage(format!("unknown argument {arg:?}; {USAGE}"))),
         }
     }
     let config = config.ok_or_else(|| Error::Usage(format!("--config is missing; {USAGE}")))?;
     if mode == Mode::Headless && prompt.is_none() {
-        return Err(Error::Usage(format!(
-            "without --control there must be a prompt; {USAGE}"
-        )));
+        return Err(Error::Usage(format!("without --control there must be a prompt; {USAGE}")));
     }
-    Ok(Task::Run(Options {
-        config,
-        lies,
-        mode,
-        prompt,
-    }))
+    Ok(Task::Run(Options { config, lies, mode, prompt }))
 }
 
 #[cfg(test)]
@@ -80,14 +68,8 @@ mod tests {
                 prompt: prompt.map(str::to_owned),
             })
         };
-        assert_eq!(
-            parse_words("--config c --prompt go").unwrap(),
-            run(Mode::Headless, Some("go"))
-        );
-        assert_eq!(
-            parse_words("--control --config c").unwrap(),
-            run(Mode::Control, None)
-        );
+        assert_eq!(parse_words("--config c --prompt go").unwrap(), run(Mode::Headless, Some("go")));
+        assert_eq!(parse_words("--control --config c").unwrap(), run(Mode::Control, None));
         assert_eq!(parse_words("--version").unwrap(), Task::Version);
     }
 

@@ -73,14 +73,8 @@ pub(crate) enum Protocol {
 
 /// Reads and checks the config file at `path`.
 pub(crate) fn load(path: &Path) -> Result<Config, Error> {
-    let text = std::fs::read_to_string(path).map_err(|source| Error::Read {
-        path: path.to_owned(),
-        source,
-    })?;
-    parse(&text).map_err(|Wrong(reason)| Error::Config {
-        path: path.to_owned(),
-        reason,
-    })
+    let text = std::fs::read_to_string(path).map_err(|source| Error::Read { path: path.to_owned(), source })?;
+    parse(&text).map_err(|Wrong(reason)| Error::Config { path: path.to_owned(), reason })
 }
 
 /// What is wrong with a config file.
@@ -90,17 +84,10 @@ struct Wrong(String);
 fn parse(text: &str) -> Result<Config, Wrong> {
     let root = Members::parse(text).map_err(|error| Wrong(error.to_string()))?;
     let mut config = Config {
-        model: ModelConfig {
-            api: ApiKind::AnthropicMessages,
-            base_url: String::new(),
-            key: String::new(),
-        },
+        model: ModelConfig { api: ApiKind::AnthropicMessages, base_url: String::new(), key: String::new() },
         servers: Vec::new(),
         rules: Rules::default(),
-        limits: Limits {
-            start: Duration::from_secs(10),
-            call: Duration::from_secs(60),
-        },
+        limits: Limits { start: Duration::from_secs(10), call: Duration::from_secs(60) },
         schema_gate: SchemaGate::Closed,
         protocol: Protocol::Auto,
     };
@@ -131,9 +118,7 @@ fn parse(text: &str) -> Result<Config, Wrong> {
                     "legacy" => Protocol::Legacy,
                     "modern" => Protocol::Modern,
                     other => {
-                        return Err(Wrong(format!(
-                            "protocol {other:?} is not one of auto, legacy, modern"
-                        )));
+                        return Err(Wrong(format!("protocol {other:?} is not one of auto, legacy, modern")));
                     }
                 };
             }
@@ -173,22 +158,14 @@ fn parse_model(raw: &RawValue) -> Result<ModelConfig, Wrong> {
 
 fn parse_server(name: String, raw: &RawValue) -> Result<ServerConfig, Wrong> {
     let place = format!("servers.{name}");
-    let mut server = ServerConfig {
-        name,
-        command: String::new(),
-        args: Vec::new(),
-        env: Vec::new(),
-        cwd: None,
-    };
+    let mut server = ServerConfig { name, command: String::new(), args: Vec::new(), env: Vec::new(), cwd: None };
     for (key, value) in object(&place, raw)?.0 {
         let at = format!("{place}.{key}");
         match key.as_str() {
             "command" => server.command = text_of(&at, value)?,
             "args" => {
-                server.args = array(&at, value)?
-                    .into_iter()
-                    .map(|item| text_of(&at, item))
-                    .collect::<Result<_, _>>()?
+                server.args =
+                    array(&at, value)?.into_iter().map(|item| text_of(&at, item)).collect::<Result<_, _>>()?
             }
             "env" => {
                 for (variable, value) in object(&at, value)?.0 {
@@ -229,10 +206,7 @@ fn parse_rules(raw: &RawValue) -> Result<Rules, Wrong> {
             }
             _ => return Err(unknown("permissions.", &key)),
         };
-        *list = array(&at, value)?
-            .into_iter()
-            .map(|item| parse_pattern(&at, item))
-            .collect::<Result<_, _>>()?;
+        *list = array(&at, value)?.into_iter().map(|item| parse_pattern(&at, item)).collect::<Result<_, _>>()?;
     }
     Ok(rules)
 }
@@ -258,10 +232,8 @@ fn parse_pattern(at: &str, raw: &RawValue) -> Result<Pattern, Wrong> {
 
 fn parse_limits(raw: &RawValue, mut limits: Limits) -> Result<Limits, Wrong> {
     for (key, value) in object("limits", raw)?.0 {
-        let milliseconds = value
-            .get()
-            .parse()
-            .map_err(|_| Wrong(format!("limits.{key} must be a number of milliseconds")))?;
+        let milliseconds =
+            value.get().parse().map_err(|_| Wrong(format!("limits.{key} must be a number of milliseconds")))?;
         match key.as_str() {
             "start_ms" => limits.start = Duration::from_millis(milliseconds),
             "call_ms" => limits.call = Duration::from_millis(milliseconds),
@@ -291,25 +263,17 @@ fn unknown(prefix: &str, key: &str) -> Wrong {
 mod tests {
     use super::*;
 
-    const MODEL: &str =
-        r#""model":{"api":"anthropic-messages","base_url":"http://127.0.0.1:1","key":"k"}"#;
+    const MODEL: &str = r#""model":{"api":"anthropic-messages","base_url":"http://127.0.0.1:1","key":"k"}"#;
 
     #[test]
     fn servers_keep_the_order_of_the_file() {
-        let config = parse(&format!(r#"{{{MODEL},"servers":{{"z":{{"command":"/z"}},"a":{{"command":"/a","env":{{"B":"1","A":"2"}}}}}}}}"#)).unwrap();
-        let names: Vec<_> = config
-            .servers
-            .iter()
-            .map(|server| server.name.as_str())
-            .collect();
+        let config = parse(&format!(
+            r#"{{{MODEL},"servers":{{"z":{{"command":"/z"}},"a":{{"command":"/a","env":{{"B":"1","A":"2"}}}}}}}}"#
+        ))
+        .unwrap();
+        let names: Vec<_> = config.servers.iter().map(|server| server.name.as_str()).collect();
         assert_eq!(names, ["z", "a"]);
-        assert_eq!(
-            config.servers[1].env,
-            [
-                ("B".to_owned(), "1".to_owned()),
-                ("A".to_owned(), "2".to_owned())
-            ]
-        );
+        assert_eq!(config.servers[1].env, [("B".to_owned(), "1".to_owned()), ("A".to_owned(), "2".to_owned())]);
         assert_eq!(config.schema_gate, SchemaGate::Closed);
         assert_eq!(config.protocol, Protocol::Auto);
     }
@@ -323,15 +287,9 @@ mod tests {
     #[test]
     fn what_the_host_does_not_know_is_an_error() {
         check_wrong(r#","sever":{}"#, "unknown key sever");
-        check_wrong(
-            r#","servers":{"a":{"command":"/a","url":"x"}}"#,
-            "unknown key servers.a.url",
-        );
+        check_wrong(r#","servers":{"a":{"command":"/a","url":"x"}}"#, "unknown key servers.a.url");
         check_wrong(r#","servers":{"a":{}}"#, "servers.a.command is missing");
-        check_wrong(
-            r#","servers":{"a":{"command":"/a"},"a":{"command":"/b"}}"#,
-            "servers: \"a\" appears twice",
-        );
+        check_wrong(r#","servers":{"a":{"command":"/a"},"a":{"command":"/b"}}"#, "servers: \"a\" appears twice");
         check_wrong(
             r#","permissions":{"allow":["orders"]}"#,
             "permissions.allow: \"orders\" is not of the form SERVER/TOOL",
@@ -340,14 +298,8 @@ mod tests {
             r#","permissions":{"default":"maybe"}"#,
             "permissions.default \"maybe\" is not one of allow, ask, deny",
         );
-        check_wrong(
-            r#","limits":{"call_ms":1.5}"#,
-            "limits.call_ms must be a number of milliseconds",
-        );
-        check_wrong(
-            r#","protocol":"new""#,
-            "protocol \"new\" is not one of auto, legacy, modern",
-        );
+        check_wrong(r#","limits":{"call_ms":1.5}"#, "limits.call_ms must be a number of milliseconds");
+        check_wrong(r#","protocol":"new""#, "protocol \"new\" is not one of auto, legacy, modern");
         assert_eq!(parse("{}").unwrap_err(), Wrong("model is missing".into()));
     }
 }

@@ -66,29 +66,17 @@ impl Console {
     /// A console on which nothing has been said.
     pub(crate) fn new(mode: Mode) -> Self {
         let ended = mode == Mode::Headless;
-        Self {
-            mode,
-            prompts: VecDeque::new(),
-            ended,
-            interrupted: false,
-            answers: Vec::new(),
-            asked: 0,
-        }
+        Self { mode, prompts: VecDeque::new(), ended, interrupted: false, answers: Vec::new(), asked: 0 }
     }
 
     /// Takes in one line. `status` is what a question about the servers is answered with.
     pub(crate) fn on_line(&mut self, line: &[u8], status: impl Fn() -> String) -> io::Result<()> {
-        let Some(message) = std::str::from_utf8(line)
-            .ok()
-            .and_then(|text| Members::parse(text).ok())
-        else {
+        let Some(message) = std::str::from_utf8(line).ok().and_then(|text| Members::parse(text).ok()) else {
             return Ok(());
         };
         match message.string("type").as_deref() {
             Some("user") => self.prompts.extend(message.get("message").and_then(prompt)),
-            Some("control_response") => self
-                .answers
-                .extend(message.get("response").and_then(answer)),
+            Some("control_response") => self.answers.extend(message.get("response").and_then(answer)),
             Some("control_request") => return self.on_request(&message, status),
             _ => {}
         }
@@ -98,10 +86,7 @@ impl Console {
     fn on_request(&mut self, message: &Members<'_>, status: impl Fn() -> String) -> io::Result<()> {
         let request = message.get("request").and_then(Members::of);
         let id = message.get("request_id").map_or("null", RawValue::get);
-        let body = match request
-            .and_then(|request| request.string("subtype"))
-            .as_deref()
-        {
+        let body = match request.and_then(|request| request.string("subtype")).as_deref() {
             Some("initialize") => "{}".to_owned(),
             Some("mcp_status") => format!("{{\"mcpServers\":{}}}", status()),
             Some("interrupt") => {
@@ -109,12 +94,8 @@ impl Console {
                 "{}".to_owned()
             }
             _ => {
-                let error = format!(
-                    "{{\"subtype\":\"error\",\"request_id\":{id},\"error\":\"unknown request\"}}"
-                );
-                return write_line(&format!(
-                    "{{\"type\":\"control_response\",\"response\":{error}}}"
-                ));
+                let error = format!("{{\"subtype\":\"error\",\"request_id\":{id},\"error\":\"unknown request\"}}");
+                return write_line(&format!("{{\"type\":\"control_response\",\"response\":{error}}}"));
             }
         };
         write_line(&format!(
@@ -139,10 +120,7 @@ impl Console {
 
     /// The answer to the question with this id, if it has come.
     pub(crate) fn take_answer(&mut self, id: &str) -> Option<Answer> {
-        let at = self
-            .answers
-            .iter()
-            .position(|(answered, _)| answered == id)?;
+        let at = self.answers.iter().position(|(answered, _)| answered == id)?;
         Some(self.answers.swap_remove(at).1)
     }
 
@@ -156,12 +134,7 @@ impl Console {
     }
 
     /// Says how a turn ended.
-    pub(crate) fn print_result(
-        &self,
-        ending: Ending,
-        text: &str,
-        replies: usize,
-    ) -> io::Result<()> {
+    pub(crate) fn print_result(&self, ending: Ending, text: &str, replies: usize) -> io::Result<()> {
         let (subtype, is_error) = match ending {
             Ending::Success => ("success", "false"),
             Ending::Interrupted => ("interrupted", "true"),
@@ -197,20 +170,12 @@ fn answer(response: &RawValue) -> Option<(String, Answer)> {
     let text = |name: &str| get(name).and_then(json::string);
     let answer = if text("behavior").as_deref() == Some("allow") {
         Answer::Allow {
-            input: get("updatedInput")
-                .filter(|input| input.get() != "null")
-                .map(|input| input.get().to_owned()),
-            remember: get("updatedPermissions")
-                .map(remembered)
-                .unwrap_or_default(),
+            input: get("updatedInput").filter(|input| input.get() != "null").map(|input| input.get().to_owned()),
+            remember: get("updatedPermissions").map(remembered).unwrap_or_default(),
         }
     } else {
         // Whatever is not a clear yes is a no.
-        Answer::Deny {
-            message: text("message")
-                .or_else(|| response.string("error"))
-                .unwrap_or_default(),
-        }
+        Answer::Deny { message: text("message").or_else(|| response.string("error")).unwrap_or_default() }
     };
     Some((id, answer))
 }
@@ -222,13 +187,8 @@ fn remembered(updates: &RawValue) -> Vec<String> {
         .into_iter()
         .filter_map(Members::of)
         .filter(|update| update.string("behavior").as_deref() == Some("allow"));
-    let rules = allowing
-        .filter_map(|update| update.get("rules").and_then(json::elements))
-        .flatten();
-    rules
-        .filter_map(Members::of)
-        .filter_map(|rule| rule.string("toolName"))
-        .collect()
+    let rules = allowing.filter_map(|update| update.get("rules").and_then(json::elements)).flatten();
+    rules.filter_map(Members::of).filter_map(|rule| rule.string("toolName")).collect()
 }
 
 /// Writes one line to the standard output.
@@ -245,9 +205,7 @@ mod tests {
     fn console_after(lines: &[&str]) -> Console {
         let mut console = Console::new(Mode::Control);
         for line in lines {
-            console
-                .on_line(line.as_bytes(), || "[]".to_owned())
-                .unwrap();
+            console.on_line(line.as_bytes(), || "[]".to_owned()).unwrap();
         }
         console
     }
@@ -278,32 +236,14 @@ mod tests {
             input: input.map(str::to_owned),
             remember: remember.iter().map(|name| (*name).to_owned()).collect(),
         };
-        check_answer(
-            r#"{"behavior":"allow","updatedInput":{"n": 1.0}}"#,
-            allow(Some(r#"{"n": 1.0}"#), &[]),
-        );
+        check_answer(r#"{"behavior":"allow","updatedInput":{"n": 1.0}}"#, allow(Some(r#"{"n": 1.0}"#), &[]));
         check_answer(r#"{"behavior":"allow"}"#, allow(None, &[]));
         check_answer(
             r#"{"behavior":"allow","updatedPermissions":[{"type":"addRules","behavior":"allow","rules":[{"toolName":"mcp__a__b"}]}]}"#,
             allow(None, &["mcp__a__b"]),
         );
-        check_answer(
-            r#"{"behavior":"deny","message":"no"}"#,
-            Answer::Deny {
-                message: "no".into(),
-            },
-        );
-        check_answer(
-            r#"{"behavior":"maybe"}"#,
-            Answer::Deny {
-                message: String::new(),
-            },
-        );
-        check_answer(
-            "null",
-            Answer::Deny {
-                message: String::new(),
-            },
-        );
+        check_answer(r#"{"behavior":"deny","message":"no"}"#, Answer::Deny { message: "no".into() });
+        check_answer(r#"{"behavior":"maybe"}"#, Answer::Deny { message: String::new() });
+        check_answer("null", Answer::Deny { message: String::new() });
     }
 }

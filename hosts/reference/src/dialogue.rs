@@ -43,9 +43,7 @@ impl Host {
                 Heard::Interruption => return Ok(None),
                 Heard::Nothing if freshness == Freshness::Reused => {}
                 Heard::Nothing => {
-                    return Err(Error::Model(
-                        "the connection was closed without a response".to_owned(),
-                    ));
+                    return Err(Error::Model("the connection was closed without a response".to_owned()));
                 }
             }
         }
@@ -87,11 +85,7 @@ impl Host {
             Some(200) => self.api.finish().map(Heard::Reply).map_err(Error::Model),
             status => {
                 let text = String::from_utf8_lossy(&refused);
-                Err(Error::Model(format!(
-                    "status {}: {}",
-                    status.unwrap_or_default(),
-                    text.trim()
-                )))
+                Err(Error::Model(format!("status {}: {}", status.unwrap_or_default(), text.trim())))
             }
         }
     }

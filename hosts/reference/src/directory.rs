@@ -5,6 +5,7 @@ use crate::gate::{Decision, Rules};
 use crate::json::quote;
 use crate::model::{Api, Offered, Surface};
 use crate::name::{Alphabet, Namer, mangle};
+use crate::schema::InputSchema;
 use crate::server::Server;
 use crate::tool::Tool;
 
@@ -53,71 +54,45 @@ impl Directory {
             let mut grouped = Namer::default();
             let namespace = match api.surface() {
                 Surface::Flat => None,
-                Surface::Namespace => Some(namespaces.take(&format!(
-                    "mcp__{}",
-                    mangle(&server.name, Alphabet::UnderscoreOnly)
-                ))),
+                Surface::Namespace => {
+                    Some(namespaces.take(&format!("mcp__{}", mangle(&server.name, Alphabet::UnderscoreOnly))))
+                }
             };
             for tool in &server.tools {
                 let name = match api.surface() {
-                    Surface::Flat if lies.tell(Fault::ShareNames) => flat_name(server, &tool.name),
-                    Surface::Namespace if lies.tell(Fault::ShareNames) => {
-                        mangle(&tool.name, Alphabet::UnderscoreOnly)
-                    }
                     Surface::Flat => flat.take(&flat_name(server, &tool.name)),
-                    Surface::Namespace => {
-                        grouped.take(&mangle(&tool.name, Alphabet::UnderscoreOnly))
-                    }
+                    Surface::Namespace => grouped.take(&mangle(&tool.name, Alphabet::UnderscoreOnly)),
                 };
                 // A tool that may never be called only takes up room. It keeps its name, so that a call can be told why.
                 let shown = rules.decide(&server.name, &tool.name, lies) != Decision::Deny;
-                entries.push(Entry {
-                    server: index,
-                    tool: tool.name.clone(),
-                    namespace: namespace.clone(),
-                    name,
-                    shown,
-                });
+                let (namespace, name) = match twin(&entries, &tool.name, lies) {
+                    Some(twin) => (twin.namespace.clone(), twin.name.clone()),
+                    None => (namespace.clone(), name),
+                };
+                entries.push(Entry { server: index, tool: tool.name.clone(), namespace, name, shown });
             }
         }
         if lies.tell(Fault::HideNeighbours) {
-            let closed: Vec<_> = entries
-                .iter()
-                .filter(|entry| !entry.shown)
-                .map(|entry| entry.server)
-                .collect();
+            let closed: Vec<_> = entries.iter().filter(|entry| !entry.shown).map(|entry| entry.server).collect();
             entries.retain(|entry| !closed.contains(&entry.server));
         }
         if lies.tell(Fault::SickServerHidesAll) && servers.iter().any(|server| !server.is_ready()) {
             entries.clear();
         }
-        let invented = lies
-            .tell(Fault::OfferUnlisted)
-            .then(|| invented(&entries))
-            .flatten();
-        let mut directory = Self {
-            entries,
-            invented,
-            offer: String::new(),
-        };
+        let invented = lies.tell(Fault::OfferUnlisted).then(|| invented(&entries, servers)).flatten();
+        let mut directory = Self { entries, invented, offer: String::new() };
         directory.offer = api.offer(&directory.offered(servers));
         directory
     }
 
     /// The published names of the tools that the model is shown.
     pub(crate) fn published(&self) -> Vec<String> {
-        self.entries
-            .iter()
-            .filter(|entry| entry.shown)
-            .map(Entry::published)
-            .collect()
+        self.entries.iter().filter(|entry| entry.shown).map(Entry::published).collect()
     }
 
     /// The tool behind a name that the model used.
     pub(crate) fn find(&self, namespace: Option<&str>, name: &str) -> Option<&Entry> {
-        self.entries
-            .iter()
-            .find(|entry| entry.namespace.as_deref() == namespace && entry.name == name)
+        self.entries.iter().find(|entry| entry.namespace.as_deref() == namespace && entry.name == name)
     }
 
     fn offered<'a>(&'a self, servers: &'a [Server]) -> Vec<Offered<'a>> {
@@ -135,32 +110,32 @@ impl Directory {
             })
             .collect();
         if let (Some((name, tool)), Some(last)) = (&self.invented, offered.last()) {
-            offered.push(Offered {
-                name,
-                tool,
-                ..*last
-            });
+            offered.push(Offered { name, tool, ..*last });
         }
         offered
     }
 }
 
-/// A tool that nobody listed, beside the last one that somebody did.
-fn invented(entries: &[Entry]) -> Option<(String, Tool)> {
-    let beside = entries.last()?;
-    let name = format!("{}_invented", beside.name);
-    let entry = format!(
-        "{{\"name\":{},\"inputSchema\":{{\"type\":\"object\"}}}}",
-        quote(&name)
-    );
-    let tool = Tool::parse(serde_json::from_str(&entry).ok()?, Lies::default())?;
-    Some((name, tool))
+/// The lie about shared names: the tool of that name at an earlier server, whose published name is given out again.
+fn twin<'a>(entries: &'a [Entry], tool: &str, lies: Lies) -> Option<&'a Entry> {
+    entries.iter().find(|entry| entry.tool == tool).filter(|_| lies.tell(Fault::ShareNames))
+}
+
+/// The lie about unlisted tools: the last tool once more, under a name that nobody listed.
+fn invented(entries: &[Entry], servers: &[Server]) -> Option<(String, Tool)> {
+    let last = entries.last()?;
+    let listed = &servers[last.server].tools;
+    let tool = listed.iter().find(|tool| tool.name == last.tool)?;
+    let name = format!("{}_invented", last.name);
+    let invented = Tool {
+        name: name.clone(),
+        name_json: quote(&name),
+        description_json: tool.description_json.clone(),
+        input: InputSchema::anything(),
+    };
+    Some((name, invented))
 }
 
 fn flat_name(server: &Server, tool: &str) -> String {
-    format!(
-        "mcp__{}__{}",
-        mangle(&server.name, Alphabet::WithHyphen),
-        mangle(tool, Alphabet::WithHyphen)
-    )
+    format!("mcp__{}__{}", mangle(&server.name, Alphabet::WithHyphen), mangle(tool, Alphabet::WithHyphen))
 }

@@ -70,13 +70,7 @@ faults! {
     AskForOldest = "ask-for-oldest" about ["lifecycle.version.sends-latest"];
     /// A handshake that takes too long is cancelled.
     CancelInitialize = "cancel-initialize" about ["lifecycle.initialize.not-cancelled"];
-    /// A subscription is asked for that the server does not offer.
-    SubscribeUnasked = "subscribe-unasked" about ["subscriptions.capability-gated"];
-    /// A change of the list is believed whatever subscription it belongs to.
-    BelieveForeignChange = "believe-foreign-change" about ["stdio.subscription-correlation"];
-    /// A restarted server is not asked for its changes again.
-    ForgetSubscription = "forget-subscription" about ["stdio.resubscribe-after-reconnect"];
-    /// Servers see the whole environment of the host.
+    /// Servers see the variables of all others.
     LeakEnvironment = "leak-environment" about ["claim.18-secrets"];
     /// Servers are killed before their input is closed.
     KillBeforeEof = "kill-before-eof" about ["stdio.shutdown.close-stdin-first"];
@@ -98,15 +92,13 @@ faults! {
     OfferWithoutSchema = "offer-without-schema" about ["claim.08-no-schema-no-offer"];
     /// Two tools that differ in the case of their names are taken for one.
     IgnoreCase = "ignore-case" about ["tools.name.case-sensitive"];
-    /// What a schema refers to is fetched from the network.
-    FetchReferences = "fetch-references" about ["schema.ref.no-network-fetch"];
     /// A changed list is not asked for again.
     IgnoreListChanged = "ignore-list-changed" about ["tools.list-changed.refetch"];
     /// The last tool is missing from the second model request on.
     ForgetTool = "forget-tool" about ["hop.stable-list"];
-    /// A tool is offered that no server has listed.
+    /// A tool is offered a second time, under a name that no server has listed.
     OfferUnlisted = "offer-unlisted" about ["hop.order"];
-    /// Two tools whose names look alike get the same published name.
+    /// Tools of one name at two servers get the same published name.
     ShareNames = "share-names" about ["tools.name.collision-disambiguated"];
     /// A tool under a deny rule takes the other tools of its server with it.
     HideNeighbours = "hide-neighbours" about ["hop.stable-list"];
@@ -130,8 +122,6 @@ faults! {
     AskWithoutArguments = "ask-without-arguments" about ["expect.ask"];
     /// A denied question is followed by the call.
     IgnoreUserDeny = "ignore-user-deny" about ["expect.ask"];
-    /// Arguments that the user has replaced are not used.
-    IgnoreUpdatedInput = "ignore-updated-input" about ["hop.arguments"];
     /// One allowed question opens every tool.
     AllowLeaks = "allow-leaks" about ["expect.ask"];
     /// Arguments are not checked against the schema.
@@ -150,8 +140,6 @@ faults! {
     CallTwice = "call-twice" about ["hop.once"];
     /// A call that ended with an error is made again.
     RetryOnError = "retry-on-error" about ["hop.once"];
-    /// A call whose server died is made again.
-    ReplayAfterCrash = "replay-after-crash" about ["hop.once"];
     /// Calls go to the next server of the config.
     WrongServer = "wrong-server" about ["hop.once", "expect.call"];
     /// A call that takes too long is given up without a word to the server.
@@ -217,19 +205,13 @@ faults! {
     /// A tool error is told as a success.
     LoseErrorFlag = "lose-error-flag" about ["hop.errors"];
     /// Structured content is not told.
-    DropStructured = "drop-structured" about ["expect.told"];
+    DropStructured = "drop-structured" about ["tools.structured.object-accepted"];
     /// Images are not told.
     DropImages = "drop-images" about ["tools.result.content.text-image-resource"];
     /// A JSON-RPC error of a call ends the run.
     EndOnRpcError = "end-on-rpc-error" about ["hop.errors"];
     /// A result of a type that nobody knows is taken for a complete one.
     BelieveUnknownType = "believe-unknown-type" about ["base.result-type.unknown-invalid"];
-    /// What a server wants to get back in a second round is not sent.
-    DropRequestState = "drop-request-state" about ["mrtr.state-echoed"];
-    /// What a server wants to get back in a second round is sent in another spelling.
-    RespellRequestState = "respell-request-state" about ["mrtr.state-echoed", "mrtr.state-opaque"];
-    /// An interim result is told as if it were the last.
-    TellInterimResult = "tell-interim-result" about ["mrtr.interim-result-not-shown-as-final"];
     /// Only the first content block is told.
     FirstBlockOnly = "first-block-only" about ["expect.told"];
     /// Content blocks are told in reverse.
@@ -245,10 +227,7 @@ pub(crate) struct Lies(Option<Fault>);
 impl Lies {
     /// The lie with this name.
     pub(crate) fn named(name: &str) -> Option<Self> {
-        NAMED
-            .iter()
-            .find(|(known, _)| *known == name)
-            .map(|(_, fault)| Self(Some(*fault)))
+        NAMED.iter().find(|(known, _)| *known == name).map(|(_, fault)| Self(Some(*fault)))
     }
 
     /// The given lie, for tests of single lies.
@@ -275,23 +254,12 @@ mod tests {
     #[test]
     fn every_fault_is_named_once_and_about_one_to_three_requirements() {
         for (at, fault) in FAULTS.iter().enumerate() {
-            let kebab = fault
-                .name
-                .chars()
-                .all(|c| c.is_ascii_lowercase() || c == '-');
+            let kebab = fault.name.chars().all(|c| c.is_ascii_lowercase() || c == '-');
             assert!(kebab && fault.summary.ends_with('.'), "{fault:?}");
             assert!((1..=3).contains(&fault.about.len()), "{fault:?}");
-            assert!(
-                FAULTS[at + 1..]
-                    .iter()
-                    .all(|other| other.name != fault.name),
-                "{fault:?}"
-            );
+            assert!(FAULTS[at + 1..].iter().all(|other| other.name != fault.name), "{fault:?}");
         }
-        assert_eq!(
-            Lies::named("call-twice"),
-            Some(Lies::only(Fault::CallTwice))
-        );
+        assert_eq!(Lies::named("call-twice"), Some(Lies::only(Fault::CallTwice)));
         assert_eq!(Lies::named("honest"), None);
     }
 }

@@ -46,15 +46,7 @@ pub(crate) struct Flight {
 impl Flight {
     /// Adds a call.
     pub(crate) fn plan(&mut self, at: usize, use_id: String, planned: Planned) {
-        self.calls.push(Call {
-            at,
-            use_id,
-            planned,
-            id: None,
-            until: Instant::now(),
-            rounds: 0,
-            told: None,
-        });
+        self.calls.push(Call { at, use_id, planned, id: None, until: Instant::now(), rounds: 0, told: None });
     }
 
     /// Makes all calls and waits for all of them. The results are keyed by the place of their tool use.
@@ -64,12 +56,7 @@ impl Flight {
             call.send(host, "");
         }
         while self.calls.iter().any(|call| call.told.is_none()) {
-            let until = self
-                .calls
-                .iter()
-                .filter(|call| call.told.is_none())
-                .map(|call| call.until)
-                .min();
+            let until = self.calls.iter().filter(|call| call.told.is_none()).map(|call| call.until).min();
             match host.pump(until)? {
                 Pumped::Answers(server, answers) => {
                     for answer in answers {
@@ -83,13 +70,9 @@ impl Flight {
                 }
                 Pumped::Model(_) | Pumped::Other => {}
             }
-            self.look_around(host)?;
+            self.look_around(host);
         }
-        Ok(self
-            .calls
-            .into_iter()
-            .filter_map(|call| Some((call.at, call.told?)))
-            .collect())
+        Ok(self.calls.into_iter().filter_map(|call| Some((call.at, call.told?))).collect())
     }
 
     /// Opens lost connections again, once, before anything is sent on them.
@@ -118,9 +101,8 @@ impl Flight {
 
     fn on_answer(&mut self, host: &mut Host, server: usize, answer: &Answer) {
         // An answer that nobody waits for, such as one that comes after its deadline, finds no call.
-        let awaited = |call: &&mut Call| {
-            call.told.is_none() && call.planned.server == server && call.id == Some(answer.id)
-        };
+        let awaited =
+            |call: &&mut Call| call.told.is_none() && call.planned.server == server && call.id == Some(answer.id);
         let Some(call) = self.calls.iter_mut().find(awaited) else {
             return;
         };
@@ -141,40 +123,24 @@ impl Flight {
             CallResult::Final(told) => call.told = Some(told),
             CallResult::InputRequired { state, asks: false } if call.rounds < MOST_ROUNDS => {
                 call.rounds += 1;
-                let state = host
-                    .lies
-                    .bend_state(state)
-                    .map(|state| format!(",\"requestState\":{state}"))
-                    .unwrap_or_default();
+                let state = state.map(|state| format!(",\"requestState\":{state}")).unwrap_or_default();
                 call.send(host, &state);
             }
             CallResult::InputRequired { .. } => {
-                call.told = Some(Told::trouble(
-                    "the server asks for input that this host cannot give",
-                ));
+                call.told = Some(Told::trouble("the server asks for input that this host cannot give"));
             }
         }
     }
 
     /// Ends calls whose server is gone, whose time is over, or whose user is tired of waiting.
-    fn look_around(&mut self, host: &mut Host) -> Result<(), Error> {
+    fn look_around(&mut self, host: &mut Host) {
         let now = Instant::now();
         for call in self.calls.iter_mut().filter(|call| call.told.is_none()) {
             let server = &mut host.servers[call.planned.server];
             if !server.is_ready() {
-                if host.lies.tell(Fault::ReplayAfterCrash) && call.rounds == 0 {
-                    call.rounds = 1;
-                    server.restart(&mut host.reactor);
-                    host.settle()?;
-                    call.send(host, "");
-                    continue;
-                }
                 // Whether the tool has run is unknown, so it must not run again.
-                call.told = Some(Told::trouble(format!(
-                    "the server {} {} during the call",
-                    server.name,
-                    server.reason()
-                )));
+                call.told =
+                    Some(Told::trouble(format!("the server {} {} during the call", server.name, server.reason())));
             } else if host.console.interrupted {
                 call.cancel(host, "the user has interrupted the turn");
             } else if now >= call.until {
@@ -182,24 +148,14 @@ impl Flight {
                 call.cancel(host, &reason);
             }
         }
-        Ok(())
     }
 }
 
 impl Call {
     /// Sends the request, with more members behind the arguments.
     fn send(&mut self, host: &mut Host, more: &str) {
-        let Planned {
-            server: index,
-            tool,
-            wire_name,
-            arguments,
-        } = &self.planned;
-        let index = if host.lies.tell(Fault::WrongServer) {
-            (index + 1) % host.servers.len()
-        } else {
-            *index
-        };
+        let Planned { server: index, tool, wire_name, arguments } = &self.planned;
+        let index = if host.lies.tell(Fault::WrongServer) { (index + 1) % host.servers.len() } else { *index };
         self.until = Instant::now() + host.call_limit;
         let server = &mut host.servers[index];
         if !server.is_ready() {
@@ -226,10 +182,7 @@ impl Call {
             server.call(&params, &self.use_id);
         }
         if host.lies.tell(Fault::ResultBeforeResponse) {
-            self.told = Some(Told {
-                parts: vec![told::Part::Text("Done.".to_owned())],
-                is_error: false,
-            });
+            self.told = Some(Told { parts: vec![told::Part::Text("Done.".to_owned())], is_error: false });
         }
     }
 

@@ -23,18 +23,13 @@ impl Pattern {
     /// Reads `SERVER/TOOL`, split at the first slash. A `*` stands for all names, and only when it is the whole part.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (server, tool) = text.split_once('/')?;
-        Some(Self {
-            server: server.to_owned(),
-            tool: tool.to_owned(),
-        })
+        Some(Self { server: server.to_owned(), tool: tool.to_owned() })
     }
 
     /// Whether the rule speaks of this tool, by configured server key and registered name.
     pub(crate) fn matches(&self, server: &str, tool: &str, lies: Lies) -> bool {
         let part = |pattern: &str, name: &str| {
-            pattern == "*"
-                || pattern == name
-                || (lies.tell(Fault::MatchByPrefix) && name.starts_with(pattern))
+            pattern == "*" || pattern == name || (lies.tell(Fault::MatchByPrefix) && name.starts_with(pattern))
         };
         part(&self.server, server) && part(&self.tool, tool)
     }
@@ -52,11 +47,7 @@ pub(crate) struct Rules {
 impl Rules {
     /// What the rules say about a tool. The most careful rule wins, so a narrow allow never opens what a wide deny has closed.
     pub(crate) fn decide(&self, server: &str, tool: &str, lies: Lies) -> Decision {
-        let any = |patterns: &[Pattern]| {
-            patterns
-                .iter()
-                .any(|pattern| pattern.matches(server, tool, lies))
-        };
+        let any = |patterns: &[Pattern]| patterns.iter().any(|pattern| pattern.matches(server, tool, lies));
         if lies.tell(Fault::AllowBeatsDeny) && any(&self.allow) {
             Decision::Allow
         } else if any(&self.deny) && !lies.tell(Fault::IgnoreDeny) {
@@ -76,46 +67,24 @@ mod tests {
     use super::*;
 
     fn rules(deny: &[&str], ask: &[&str], allow: &[&str]) -> Rules {
-        let parse = |texts: &[&str]| {
-            texts
-                .iter()
-                .map(|text| Pattern::parse(text).unwrap())
-                .collect()
-        };
-        Rules {
-            deny: parse(deny),
-            ask: parse(ask),
-            allow: parse(allow),
-            default: Decision::Ask,
-        }
+        let parse = |texts: &[&str]| texts.iter().map(|text| Pattern::parse(text).unwrap()).collect();
+        Rules { deny: parse(deny), ask: parse(ask), allow: parse(allow), default: Decision::Ask }
     }
 
     #[track_caller]
     fn check(rules: &Rules, tool: &str, expected: Decision) {
         let (server, tool) = tool.split_once('/').unwrap();
-        assert_eq!(
-            rules.decide(server, tool, Lies::default()),
-            expected,
-            "{server}/{tool}"
-        );
+        assert_eq!(rules.decide(server, tool, Lies::default()), expected, "{server}/{tool}");
     }
 
     #[test]
     fn deny_goes_before_ask_before_allow() {
-        let both = rules(
-            &["orders/refund"],
-            &["orders/refund", "orders/note"],
-            &["orders/*", "orders/note"],
-        );
+        let both = rules(&["orders/refund"], &["orders/refund", "orders/note"], &["orders/*", "orders/note"]);
         check(&both, "orders/refund", Decision::Deny);
         check(&both, "orders/note", Decision::Ask);
         check(&both, "orders/lookup", Decision::Allow);
         check(&both, "other/lookup", Decision::Ask);
-        check(
-            &rules(&["*/*"], &[], &["orders/lookup"]),
-            "orders/lookup",
-            Decision::Deny,
-        );
+        check(&rules(&["*/*"], &[], &["orders/lookup"]), "orders/lookup", Decision::Deny);
     }
 
     #[test]
@@ -125,20 +94,13 @@ mod tests {
         check(&narrow, "orders/Look", Decision::Ask);
         check(&narrow, "a/b/c", Decision::Allow);
         check(&narrow, "any/ping", Decision::Allow);
-        check(
-            &rules(&[], &[], &["orders/lo*"]),
-            "orders/lookup",
-            Decision::Ask,
-        );
+        check(&rules(&[], &[], &["orders/lo*"]), "orders/lookup", Decision::Ask);
     }
 
     #[test]
     fn the_default_speaks_last() {
         for default in [Decision::Deny, Decision::Ask, Decision::Allow] {
-            let rules = Rules {
-                default,
-                ..Rules::default()
-            };
+            let rules = Rules { default, ..Rules::default() };
             check(&rules, "orders/lookup", default);
         }
     }

@@ -23,11 +23,7 @@ impl<'a> Members<'a> {
 
     /// The value of `name`. Of duplicates the last one counts, as in most JSON readers.
     pub(crate) fn get(&self, name: &str) -> Option<&'a RawValue> {
-        self.0
-            .iter()
-            .rev()
-            .find(|(key, _)| key == name)
-            .map(|(_, value)| *value)
+        self.0.iter().rev().find(|(key, _)| key == name).map(|(_, value)| *value)
     }
 
     /// The value of `name` as text, when it is a string.
@@ -72,9 +68,7 @@ pub(crate) fn string(raw: &RawValue) -> Option<String> {
     if !text.starts_with('"') {
         return None;
     }
-    serde_json::from_str(text)
-        .or_else(|_| serde_json::from_str(&without_lone_surrogates(text)))
-        .ok()
+    serde_json::from_str(text).or_else(|_| serde_json::from_str(&without_lone_surrogates(text))).ok()
 }
 
 /// `text` as a JSON string literal.
@@ -149,20 +143,8 @@ mod tests {
     #[test]
     fn members_keep_order_and_number_text() {
         let members = Members::parse(r#"{"z":9007199254740993,"a":1.0,"m":-0,"a":1e21}"#).unwrap();
-        let texts: Vec<_> = members
-            .0
-            .iter()
-            .map(|(key, value)| (key.as_str(), value.get()))
-            .collect();
-        assert_eq!(
-            texts,
-            [
-                ("z", "9007199254740993"),
-                ("a", "1.0"),
-                ("m", "-0"),
-                ("a", "1e21")
-            ]
-        );
+        let texts: Vec<_> = members.0.iter().map(|(key, value)| (key.as_str(), value.get())).collect();
+        assert_eq!(texts, [("z", "9007199254740993"), ("a", "1.0"), ("m", "-0"), ("a", "1e21")]);
         assert_eq!(members.get("a").unwrap().get(), "1e21");
     }
 

@@ -80,17 +80,10 @@ pub fn main(args: Vec<String>) -> ExitCode {
 
 fn run(args: Vec<String>) -> Result<(), Error> {
     match cli::parse(args)? {
-        Task::Version => Ok(writeln!(
-            io::stdout().lock(),
-            "hopcheck-reference-host {}",
-            env!("CARGO_PKG_VERSION")
-        )?),
-        Task::Run(Options {
-            config,
-            lies,
-            mode,
-            prompt,
-        }) => {
+        Task::Version => {
+            Ok(writeln!(io::stdout().lock(), "hopcheck-reference-host {}", env!("CARGO_PKG_VERSION"))?)
+        }
+        Task::Run(Options { config, lies, mode, prompt }) => {
             let mut host = Host::new(config::load(&config)?, mode, lies)?;
             let outcome = host.run(prompt);
             // Whatever happened, nothing may be left behind.

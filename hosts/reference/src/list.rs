@@ -84,11 +84,8 @@ impl Listing {
                 self.left_out += 1;
                 continue;
             };
-            let name = if self.lies.tell(Fault::IgnoreCase) {
-                tool.name.to_lowercase()
-            } else {
-                tool.name.clone()
-            };
+            let name =
+                if self.lies.tell(Fault::IgnoreCase) { tool.name.to_lowercase() } else { tool.name.clone() };
             if self.names.insert(name) {
                 self.tools.push(tool);
             }
@@ -99,10 +96,7 @@ impl Listing {
             .filter(|ttl| *ttl > 0)
             .map(Duration::from_millis);
         self.fresh_for = [self.fresh_for, ttl].into_iter().flatten().min();
-        let Some(cursor) = page
-            .get("nextCursor")
-            .filter(|cursor| cursor.get().starts_with('"'))
-        else {
+        let Some(cursor) = page.get("nextCursor").filter(|cursor| cursor.get().starts_with('"')) else {
             return After::Complete;
         };
         // A cursor that comes back would lead round in a circle. An empty one is as good as any other.
@@ -147,10 +141,7 @@ mod tests {
         let mut asked = Vec::new();
         let mut cursor = String::new();
         loop {
-            let (_, page) = pages
-                .iter()
-                .find(|(at, _)| *at == cursor)
-                .expect("an unknown cursor was asked for");
+            let (_, page) = pages.iter().find(|(at, _)| *at == cursor).expect("an unknown cursor was asked for");
             let page: Box<RawValue> = serde_json::from_str(page).unwrap();
             match listing.take(&page) {
                 After::Follow(next) => {
@@ -161,10 +152,7 @@ mod tests {
                 After::Invalid => panic!("an invalid page"),
             }
         }
-        (
-            asked,
-            listing.tools.into_iter().map(|tool| tool.name).collect(),
-        )
+        (asked, listing.tools.into_iter().map(|tool| tool.name).collect())
     }
 
     fn tool(name: &str) -> String {
@@ -174,22 +162,9 @@ mod tests {
     #[test]
     fn cursors_are_followed_byte_for_byte() {
         let (asked, names) = walk(&[
-            (
-                "",
-                &format!(r#"{{"tools":[{}],"nextCursor":""}}"#, tool("a")),
-            ),
-            (
-                r#""""#,
-                &format!(r#"{{"tools":[{}],"nextCursor":"\u00e4/+="}}"#, tool("b")),
-            ),
-            (
-                r#""\u00e4/+=""#,
-                &format!(
-                    r#"{{"tools":[{},7,{}],"nextCursor":null}}"#,
-                    tool("a"),
-                    tool("c")
-                ),
-            ),
+            ("", &format!(r#"{{"tools":[{}],"nextCursor":""}}"#, tool("a"))),
+            (r#""""#, &format!(r#"{{"tools":[{}],"nextCursor":"\u00e4/+="}}"#, tool("b"))),
+            (r#""\u00e4/+=""#, &format!(r#"{{"tools":[{},7,{}],"nextCursor":null}}"#, tool("a"), tool("c"))),
         ]);
         assert_eq!(asked, [r#""""#, r#""\u00e4/+=""#]);
         assert_eq!(names, ["a", "b", "c"]);
@@ -213,11 +188,7 @@ mod tests {
             r#"{"tools":[],"resultType":"input_required"}"#,
             r#"{"tools":[],"resultType":"odd"}"#,
         ] {
-            assert_eq!(
-                listing.take(serde_json::from_str(page).unwrap()),
-                After::Invalid,
-                "{page}"
-            );
+            assert_eq!(listing.take(serde_json::from_str(page).unwrap()), After::Invalid, "{page}");
         }
         assert_eq!(
             listing.take(serde_json::from_str(r#"{"tools":[],"resultType":"complete"}"#).unwrap()),

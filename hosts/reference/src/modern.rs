@@ -22,10 +22,7 @@ pub(crate) fn meta_members(lies: Lies) -> String {
     let version = if lies.tell(Fault::OmitProtocolVersion) {
         String::new()
     } else {
-        format!(
-            "\"io.modelcontextprotocol/protocolVersion\":\"{}\",",
-            REVISIONS[REVISIONS.len() - 1]
-        )
+        format!("\"io.modelcontextprotocol/protocolVersion\":\"{}\",", REVISIONS[REVISIONS.len() - 1])
     };
     let info = if lies.tell(Fault::OmitClientInfo) {
         String::new()
@@ -56,10 +53,8 @@ pub(crate) fn read_probe(outcome: Result<&RawValue, RpcError>) -> Probe {
     };
     match error.number() {
         Some(UNSUPPORTED_VERSION) => {
-            let data: Option<Box<RawValue>> = error
-                .data
-                .as_deref()
-                .and_then(|data| serde_json::from_str(data).ok());
+            let data: Option<Box<RawValue>> =
+                error.data.as_deref().and_then(|data| serde_json::from_str(data).ok());
             let supported = data
                 .as_deref()
                 .and_then(Members::of)
@@ -99,17 +94,11 @@ fn read_discovery(result: &RawValue) -> Probe {
 }
 
 fn versions(raw: Option<&RawValue>) -> Vec<String> {
-    raw.and_then(json::elements)
-        .unwrap_or_default()
-        .into_iter()
-        .filter_map(json::string)
-        .collect()
+    raw.and_then(json::elements).unwrap_or_default().into_iter().filter_map(json::string).collect()
 }
 
 fn in_common(supported: &[String]) -> bool {
-    supported
-        .iter()
-        .any(|version| REVISIONS.contains(&version.as_str()))
+    supported.iter().any(|version| REVISIONS.contains(&version.as_str()))
 }
 
 /// How a result is to be read.
@@ -143,30 +132,20 @@ mod tests {
 
     #[track_caller]
     fn check_error(code: &str, data: Option<&str>, expected: fn(&Probe) -> bool) {
-        let error = RpcError {
-            code: code.to_owned(),
-            message: "no".to_owned(),
-            data: data.map(str::to_owned),
-        };
+        let error = RpcError { code: code.to_owned(), message: "no".to_owned(), data: data.map(str::to_owned) };
         let probe = read_probe(Err(error));
         assert!(expected(&probe), "{code}: {probe:?}");
     }
 
     #[test]
     fn only_modern_errors_keep_the_host_from_a_handshake() {
-        for code in [
-            "-32601", "-32602", "-32603", "-32000", "-32002", "-1", "0", "4711", "1.5", "\"x\"",
-        ] {
+        for code in ["-32601", "-32602", "-32603", "-32000", "-32002", "-1", "0", "4711", "1.5", "\"x\""] {
             check_error(code, None, |probe| *probe == Probe::Legacy);
         }
-        check_error(
-            "-32022",
-            Some(r#"{"supported":["2030-01-01","2026-07-28"]}"#),
-            |probe| *probe == Probe::AskAgain,
-        );
-        check_error("-32022", Some(r#"{"supported":["2025-11-25"]}"#), |probe| {
-            matches!(probe, Probe::Refused(_))
+        check_error("-32022", Some(r#"{"supported":["2030-01-01","2026-07-28"]}"#), |probe| {
+            *probe == Probe::AskAgain
         });
+        check_error("-32022", Some(r#"{"supported":["2025-11-25"]}"#), |probe| matches!(probe, Probe::Refused(_)));
         check_error("-32022", None, |probe| matches!(probe, Probe::Refused(_)));
         check_error("-32021", None, |probe| matches!(probe, Probe::Refused(_)));
     }
@@ -182,18 +161,11 @@ mod tests {
     fn a_discovery_names_versions() {
         check_result(
             r#"{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{"listChanged":true}}}"#,
-            |probe| {
-                *probe
-                    == Probe::Modern(Offers {
-                        tools: true,
-                        list_changed: true,
-                    })
-            },
+            |probe| *probe == Probe::Modern(Offers { tools: true, list_changed: true }),
         );
-        check_result(
-            r#"{"supportedVersions":["2030-01-01"],"capabilities":{}}"#,
-            |probe| matches!(probe, Probe::Refused(_)),
-        );
+        check_result(r#"{"supportedVersions":["2030-01-01"],"capabilities":{}}"#, |probe| {
+            matches!(probe, Probe::Refused(_))
+        });
         check_result("{}", |probe| *probe == Probe::Legacy);
         check_result("null", |probe| *probe == Probe::Legacy);
     }
@@ -202,14 +174,7 @@ mod tests {
     fn the_meta_of_a_request_is_json() {
         let meta = format!("{{{}}}", meta_members(Lies::default()));
         let meta = Members::parse(&meta).unwrap();
-        assert_eq!(
-            meta.string("io.modelcontextprotocol/protocolVersion")
-                .as_deref(),
-            Some("2026-07-28")
-        );
-        assert!(
-            meta.get("io.modelcontextprotocol/clientCapabilities")
-                .is_some_and(json::is_object)
-        );
+        assert_eq!(meta.string("io.modelcontextprotocol/protocolVersion").as_deref(), Some("2026-07-28"));
+        assert!(meta.get("io.modelcontextprotocol/clientCapabilities").is_some_and(json::is_object));
     }
 }

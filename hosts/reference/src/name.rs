@@ -16,12 +16,8 @@ pub(crate) enum Alphabet {
 
 /// Replaces each character that the alphabet does not have by `_`.
 pub(crate) fn mangle(name: &str, alphabet: Alphabet) -> String {
-    let keep = |c: char| {
-        c.is_ascii_alphanumeric() || c == '_' || (c == '-' && alphabet == Alphabet::WithHyphen)
-    };
-    name.chars()
-        .map(|c| if keep(c) { c } else { '_' })
-        .collect()
+    let keep = |c: char| c.is_ascii_alphanumeric() || c == '_' || (c == '-' && alphabet == Alphabet::WithHyphen);
+    name.chars().map(|c| if keep(c) { c } else { '_' }).collect()
 }
 
 /// Gives out names, each only once.
@@ -57,10 +53,7 @@ mod tests {
     #[track_caller]
     fn check_mangle(name: &str, expected: &str, expected_without_hyphen: &str) {
         assert_eq!(mangle(name, Alphabet::WithHyphen), expected);
-        assert_eq!(
-            mangle(name, Alphabet::UnderscoreOnly),
-            expected_without_hyphen
-        );
+        assert_eq!(mangle(name, Alphabet::UnderscoreOnly), expected_without_hyphen);
     }
 
     #[test]
@@ -90,11 +83,7 @@ mod tests {
     fn long_names_are_cut_and_stay_apart() {
         let mut namer = Namer::default();
         let long = "x".repeat(130);
-        let names = [
-            namer.take(&long),
-            namer.take(&long),
-            namer.take(&"x".repeat(128)),
-        ];
+        let names = [namer.take(&long), namer.take(&long), namer.take(&"x".repeat(128))];
         assert!(names.iter().all(|name| name.len() == LONGEST));
         assert_eq!(names.iter().collect::<HashSet<_>>().len(), 3);
         assert!(names[1].ends_with("x_2"));

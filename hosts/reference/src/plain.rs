@@ -12,9 +12,7 @@ pub(crate) fn matches(schema: &Value, value: &Value) -> bool {
     let Value::Object(keywords) = schema else {
         return false;
     };
-    keywords
-        .iter()
-        .all(|(keyword, operand)| holds(keyword, operand, keywords, value))
+    keywords.iter().all(|(keyword, operand)| holds(keyword, operand, keywords, value))
 }
 
 fn holds(keyword: &str, operand: &Value, schema: &Map<String, Value>, value: &Value) -> bool {
@@ -23,11 +21,7 @@ fn holds(keyword: &str, operand: &Value, schema: &Map<String, Value>, value: &Va
         ("type", Value::String(name)) => has_type(value, name),
         ("type", Value::Array(names)) => {
             let known = names.iter().all(Value::is_string);
-            known
-                && names
-                    .iter()
-                    .filter_map(Value::as_str)
-                    .any(|name| has_type(value, name))
+            known && names.iter().filter_map(Value::as_str).any(|name| has_type(value, name))
         }
         ("enum", Value::Array(options)) => value.is_string() && options.contains(value),
         ("pattern", Value::String(pattern)) => match value {
@@ -40,34 +34,28 @@ fn holds(keyword: &str, operand: &Value, schema: &Map<String, Value>, value: &Va
             let Value::Object(members) = value else {
                 return false;
             };
-            properties
-                .iter()
-                .all(|(name, schema)| match members.get(name) {
-                    Some(member) => matches(schema, member),
-                    // A property that is not there is not judged, but its schema must still be one.
-                    None => schema.is_object(),
-                })
+            properties.iter().all(|(name, schema)| match members.get(name) {
+                Some(member) => matches(schema, member),
+                // A property that is not there is not judged, but its schema must still be one.
+                None => schema.is_object(),
+            })
         }
         ("required", Value::Array(names)) => {
             let Value::Object(members) = value else {
                 return false;
             };
-            names
-                .iter()
-                .all(|name| name.as_str().is_some_and(|name| members.contains_key(name)))
+            names.iter().all(|name| name.as_str().is_some_and(|name| members.contains_key(name)))
         }
         ("additionalProperties", Value::Bool(true)) => true,
         ("additionalProperties", Value::Bool(false)) => {
-            let (Value::Object(members), Some(Value::Object(known))) =
-                (value, schema.get("properties"))
-            else {
+            let (Value::Object(members), Some(Value::Object(known))) = (value, schema.get("properties")) else {
                 return value.as_object().is_some_and(Map::is_empty);
             };
             members.keys().all(|name| known.contains_key(name))
         }
-        ("items", Value::Object(_)) => value
-            .as_array()
-            .is_some_and(|items| items.iter().all(|item| matches(operand, item))),
+        ("items", Value::Object(_)) => {
+            value.as_array().is_some_and(|items| items.iter().all(|item| matches(operand, item)))
+        }
         _ => false,
     }
 }
@@ -89,9 +77,7 @@ fn has_type(value: &Value, name: &str) -> bool {
 /// Whether a pattern means the same in every dialect of regular expressions: literals, classes of them, digits, repetition and anchors.
 fn is_simple(pattern: &str) -> bool {
     let rest = pattern.replace("\\d", "");
-    rest.chars()
-        .all(|c| c.is_ascii_alphanumeric() || "^$[]{}-_,+*".contains(c))
-        && !rest.contains("--")
+    rest.chars().all(|c| c.is_ascii_alphanumeric() || "^$[]{}-_,+*".contains(c)) && !rest.contains("--")
 }
 
 #[cfg(test)]
@@ -105,16 +91,10 @@ mod tests {
     /// A plain yes must be the yes of the real validator; the other way round is a matter of speed only.
     #[track_caller]
     fn check(schema: &str, value: &str, plain: bool) {
-        let (schema, value) = (
-            serde_json::from_str(schema).unwrap(),
-            serde_json::from_str(value).unwrap(),
-        );
+        let (schema, value) = (serde_json::from_str(schema).unwrap(), serde_json::from_str(value).unwrap());
         assert_eq!(matches(&schema, &value), plain, "{value} against {schema}");
         if plain {
-            assert!(
-                jsonschema::is_valid(&schema, &value),
-                "{value} against {schema}"
-            );
+            assert!(jsonschema::is_valid(&schema, &value), "{value} against {schema}");
         }
     }
 
@@ -124,11 +104,7 @@ mod tests {
         check(ORDER, r#"{"id":"A-1042","n":null,"tags":["a","b"]}"#, true);
         check(ORDER, r#"{"id":"A-1042","n":7}"#, true);
         check(r#"{"type":"object"}"#, r#"{"any":[1.5,null]}"#, true);
-        check(
-            r#"{"type":"object","additionalProperties":false}"#,
-            "{}",
-            true,
-        );
+        check(r#"{"type":"object","additionalProperties":false}"#, "{}", true);
     }
 
     #[test]

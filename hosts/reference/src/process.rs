@@ -24,16 +24,12 @@ pub(crate) struct Process {
 
 impl Process {
     /// Starts a server. The second value is its standard output.
-    pub(crate) fn spawn(config: &ServerConfig, lies: Lies) -> io::Result<(Self, OwnedFd)> {
+    pub(crate) fn spawn(config: &ServerConfig) -> io::Result<(Self, OwnedFd)> {
         let mut command = Command::new(&config.command);
         // Secrets of the host are none of a server's business: it gets what its entry says, and PATH to find an interpreter.
-        if !lies.tell(Fault::LeakEnvironment) {
-            command.env_clear();
-        }
+        command.env_clear();
         command.envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
-        command
-            .args(&config.args)
-            .envs(config.env.iter().map(|(name, value)| (name, value)));
+        command.args(&config.args).envs(config.env.iter().map(|(name, value)| (name, value)));
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         // A null device never fills up, so heavy logging cannot block a server.
         command.stderr(Stdio::null());
@@ -46,13 +42,7 @@ impl Process {
         };
         // A write must not outlast its deadline when the server does not read. Only our end of the pipe is affected.
         rustix::io::ioctl_fionbio(&stdin, true)?;
-        Ok((
-            Self {
-                child,
-                stdin: Some(stdin),
-            },
-            stdout.into(),
-        ))
+        Ok((Self { child, stdin: Some(stdin) }, stdout.into()))
     }
 
     /// Writes one line. After an error the pipe is closed, because half a line may be in it.
@@ -127,9 +117,7 @@ pub(crate) fn stop(reactor: &mut Reactor, mut servers: Vec<(usize, Process)>, li
         while !servers.is_empty() {
             // The output is read on, so that a server with last words is not stuck in them.
             let ours = |token| {
-                servers.iter().any(|(index, _)| {
-                    token == Token::Server(*index) || token == Token::Exit(*index)
-                })
+                servers.iter().any(|(index, _)| token == Token::Server(*index) || token == Token::Exit(*index))
             };
             match reactor.next_of(Some(deadline), ours) {
                 Some(Event::Closed(Token::Exit(index))) => {
@@ -158,10 +146,7 @@ pub(crate) fn stop(reactor: &mut Reactor, mut servers: Vec<(usize, Process)>, li
 #[cfg(target_os = "linux")]
 fn exit_of(child: &Child) -> io::Result<OwnedFd> {
     use rustix::process::{PidfdFlags, pidfd_open};
-    let pid = i32::try_from(child.id())
-        .ok()
-        .and_then(Pid::from_raw)
-        .ok_or(io::ErrorKind::NotFound)?;
+    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::NotFound)?;
     Ok(pidfd_open(pid, PidfdFlags::empty())?)
 }
 
@@ -169,17 +154,11 @@ fn exit_of(child: &Child) -> io::Result<OwnedFd> {
 #[cfg(not(target_os = "linux"))]
 fn exit_of(child: &Child) -> io::Result<OwnedFd> {
     use rustix::process::{WaitId, WaitIdOptions, waitid};
-    let pid = i32::try_from(child.id())
-        .ok()
-        .and_then(Pid::from_raw)
-        .ok_or(io::ErrorKind::NotFound)?;
+    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::NotFound)?;
     let (reader, writer) = io::pipe()?;
     std::thread::spawn(move || {
         // Only watched, not waited for: the id stays the child's own until `stop` takes it.
-        while let Err(Errno::INTR) = waitid(
-            WaitId::Pid(pid),
-            WaitIdOptions::EXITED | WaitIdOptions::NOWAIT,
-        ) {}
+        while let Err(Errno::INTR) = waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT) {}
         drop(writer);
     });
     Ok(reader.into())
@@ -189,12 +168,7 @@ fn exit_of(child: &Child) -> io::Result<OwnedFd> {
 pub(crate) fn leave_daemon() {
     use std::os::unix::process::CommandExt;
     let mut command = Command::new("sleep");
-    command
-        .arg("30")
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .process_group(0);
+    command.arg("30").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
     // That it stays is the lie; a machine without `sleep` simply does not show it.
     let _left_alone = command.spawn();
 }

@@ -72,12 +72,7 @@ pub(crate) struct Reactor {
 impl Reactor {
     /// Starts to listen to `fd`.
     pub(crate) fn add(&mut self, token: Token, fd: OwnedFd, framing: Framing) {
-        self.sources.push(Source {
-            token,
-            fd,
-            framing,
-            partial: Vec::new(),
-        });
+        self.sources.push(Source { token, fd, framing, partial: Vec::new() });
     }
 
     /// Closes the descriptors of `token` and forgets what they had said.
@@ -92,11 +87,7 @@ impl Reactor {
     }
 
     /// The next event of a token that is `wanted`. Others stay in their order.
-    pub(crate) fn next_of(
-        &mut self,
-        deadline: Option<Instant>,
-        wanted: impl Fn(Token) -> bool,
-    ) -> Option<Event> {
+    pub(crate) fn next_of(&mut self, deadline: Option<Instant>, wanted: impl Fn(Token) -> bool) -> Option<Event> {
         loop {
             if let Some(at) = self.ready.iter().position(|event| wanted(event.token())) {
                 return self.ready.remove(at);
@@ -104,8 +95,7 @@ impl Reactor {
             if !self.sources.iter().any(|source| wanted(source.token)) {
                 return None;
             }
-            let patience =
-                deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+            let patience = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
             if !self.wait(patience) {
                 return None;
             }
@@ -115,11 +105,8 @@ impl Reactor {
     /// Waits until something is readable and turns it into events. False when nothing came in time.
     fn wait(&mut self, patience: Option<Duration>) -> bool {
         let mut readable: Vec<usize> = {
-            let mut fds: Vec<_> = self
-                .sources
-                .iter()
-                .map(|source| PollFd::new(&source.fd, PollFlags::IN))
-                .collect();
+            let mut fds: Vec<_> =
+                self.sources.iter().map(|source| PollFd::new(&source.fd, PollFlags::IN)).collect();
             let timeout = patience.map(|patience| Timespec {
                 tv_sec: i64::try_from(patience.as_secs()).unwrap_or(i64::MAX),
                 tv_nsec: patience.subsec_nanos().into(),
@@ -131,11 +118,7 @@ impl Reactor {
                 Err(_) => return false,
                 Ok(_) => {}
             }
-            fds.iter()
-                .enumerate()
-                .filter(|(_, fd)| !fd.revents().is_empty())
-                .map(|(at, _)| at)
-                .collect()
+            fds.iter().enumerate().filter(|(_, fd)| !fd.revents().is_empty()).map(|(at, _)| at).collect()
         };
         // From the back, because a closed source is taken out; the events are put into the order of the sources again.
         let mut batches = Vec::with_capacity(readable.len());
@@ -188,11 +171,7 @@ impl Source {
             rest = &rest[end + 1..];
         }
         self.partial.extend_from_slice(rest);
-        if self.partial.len() > LONGEST_LINE {
-            After::Closed
-        } else {
-            After::Open
-        }
+        if self.partial.len() > LONGEST_LINE { After::Closed } else { After::Open }
     }
 }
 
@@ -216,17 +195,12 @@ mod tests {
         let (reader, mut writer) = pipe();
         reactor.add(Token::Server(0), reader, Framing::Lines);
         writer.write_all(b"one\ntw").unwrap();
-        assert!(
-            matches!(reactor.next(soon()), Some(Event::Line(Token::Server(0), line)) if line == b"one")
-        );
+        assert!(matches!(reactor.next(soon()), Some(Event::Line(Token::Server(0), line)) if line == b"one"));
         writer.write_all(b"o\n\nlost").unwrap();
         drop(writer);
         assert!(matches!(reactor.next(soon()), Some(Event::Line(_, line)) if line == b"two"));
         assert!(matches!(reactor.next(soon()), Some(Event::Line(_, line)) if line.is_empty()));
-        assert!(matches!(
-            reactor.next(soon()),
-            Some(Event::Closed(Token::Server(0)))
-        ));
+        assert!(matches!(reactor.next(soon()), Some(Event::Closed(Token::Server(0)))));
         assert!(reactor.next(None).is_none());
     }
 

@@ -11,17 +11,11 @@ pub(crate) const METHOD_NOT_FOUND: i64 = -32601;
 #[derive(Debug)]
 pub(crate) enum Incoming<'a> {
     /// An answer. The id is that of a request of ours, or it is nothing that we ever sent.
-    Response {
-        id: Option<u64>,
-        outcome: Result<&'a RawValue, RpcError>,
-    },
+    Response { id: Option<u64>, outcome: Result<&'a RawValue, RpcError> },
     /// A request. Its id is kept as text, so that it goes back with the same type and digits.
     Request { id: &'a RawValue, method: String },
     /// A notification.
-    Notification {
-        method: String,
-        params: Option<&'a RawValue>,
-    },
+    Notification { method: String, params: Option<&'a RawValue> },
 }
 
 /// The error object of a response.
@@ -68,10 +62,7 @@ fn parse_one(raw: &RawValue) -> Option<Incoming<'_>> {
     if let Some(method) = message.string("method") {
         return Some(match id {
             Some(id) => Incoming::Request { id, method },
-            None => Incoming::Notification {
-                method,
-                params: message.get("params"),
-            },
+            None => Incoming::Notification { method, params: message.get("params") },
         });
     }
     let outcome = match (message.get("result"), message.get("error")) {
@@ -79,10 +70,7 @@ fn parse_one(raw: &RawValue) -> Option<Incoming<'_>> {
         (Some(result), None) => Ok(result),
         (None, None) => return None,
     };
-    Some(Incoming::Response {
-        id: id.and_then(|id| id.get().parse().ok()),
-        outcome,
-    })
+    Some(Incoming::Response { id: id.and_then(|id| id.get().parse().ok()), outcome })
 }
 
 fn parse_error(raw: &RawValue) -> RpcError {
@@ -124,10 +112,7 @@ pub(crate) fn empty_result(id: &str) -> String {
 
 /// The line that refuses a request of a server.
 pub(crate) fn refusal(id: &str, code: i64, message: &str) -> String {
-    format!(
-        "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{{\"code\":{code},\"message\":{}}}}}\n",
-        quote(message)
-    )
+    format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{{\"code\":{code},\"message\":{}}}}}\n", quote(message))
 }
 
 /// JSON text without line ends. Outside of strings they are space, and inside of strings JSON has none.
@@ -144,14 +129,10 @@ mod tests {
         let seen: Vec<String> = parse(line.as_bytes())
             .into_iter()
             .map(|message| match message {
-                Incoming::Response {
-                    id,
-                    outcome: Ok(result),
-                } => format!("result {id:?} {}", result.get()),
-                Incoming::Response {
-                    id,
-                    outcome: Err(error),
-                } => format!("error {id:?} {} {}", error.code, error.message),
+                Incoming::Response { id, outcome: Ok(result) } => format!("result {id:?} {}", result.get()),
+                Incoming::Response { id, outcome: Err(error) } => {
+                    format!("error {id:?} {} {}", error.code, error.message)
+                }
                 Incoming::Request { id, method } => format!("request {} {method}", id.get()),
                 Incoming::Notification { method, params } => {
                     format!("notification {method} {}", params.is_some())
@@ -163,22 +144,10 @@ mod tests {
 
     #[test]
     fn messages_are_told_apart() {
-        check(
-            r#"{"jsonrpc":"2.0","id":7,"result":{"a":1.0}}"#,
-            &[r#"result Some(7) {"a":1.0}"#],
-        );
-        check(
-            r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32000,"message":"no"}}"#,
-            &["error Some(7) -32000 no"],
-        );
-        check(
-            r#"{"jsonrpc":"2.0","id":"x","method":"ping"}"#,
-            &["request \"x\" ping"],
-        );
-        check(
-            r#"{"jsonrpc":"2.0","method":"n","params":{}}"#,
-            &["notification n true"],
-        );
+        check(r#"{"jsonrpc":"2.0","id":7,"result":{"a":1.0}}"#, &[r#"result Some(7) {"a":1.0}"#]);
+        check(r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32000,"message":"no"}}"#, &["error Some(7) -32000 no"]);
+        check(r#"{"jsonrpc":"2.0","id":"x","method":"ping"}"#, &["request \"x\" ping"]);
+        check(r#"{"jsonrpc":"2.0","method":"n","params":{}}"#, &["notification n true"]);
         check(
             r#"[{"jsonrpc":"2.0","id":1,"result":{}},{"jsonrpc":"2.0","method":"n"}]"#,
             &["result Some(1) {}", "notification n false"],
@@ -187,14 +156,8 @@ mod tests {
 
     #[test]
     fn an_id_of_another_type_answers_nothing() {
-        check(
-            r#"{"jsonrpc":"2.0","id":"7","result":{}}"#,
-            &["result None {}"],
-        );
-        check(
-            r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"?"}}"#,
-            &["error None -32700 ?"],
-        );
+        check(r#"{"jsonrpc":"2.0","id":"7","result":{}}"#, &["result None {}"]);
+        check(r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"?"}}"#, &["error None -32700 ?"]);
     }
 
     #[test]

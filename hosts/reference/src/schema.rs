@@ -24,10 +24,7 @@ impl InputSchema {
         if members.string("type").as_deref() != Some("object") {
             return None;
         }
-        let schema = Self {
-            text: raw.get().to_owned(),
-            validator: OnceCell::new(),
-        };
+        let schema = Self { text: raw.get().to_owned(), validator: OnceCell::new() };
         // A reference that leads outside is never followed. The tool would then stand for arguments that nobody can know.
         if schema.text.contains("\"$ref\"")
             && refers_outside(&serde_json::from_str(&schema.text).ok()?)
@@ -40,10 +37,7 @@ impl InputSchema {
 
     /// A schema that says nothing, for the lie that offers tools without one.
     pub(crate) fn anything() -> Self {
-        Self {
-            text: "{\"type\":\"object\"}".to_owned(),
-            validator: OnceCell::new(),
-        }
+        Self { text: "{\"type\":\"object\"}".to_owned(), validator: OnceCell::new() }
     }
 
     /// The text as the server sent it.
@@ -56,11 +50,7 @@ impl InputSchema {
         let value: Value = serde_json::from_str(arguments)
             .or_else(|_| serde_json::from_str(&json::without_lone_surrogates(arguments)))
             .map_err(|error| error.to_string())?;
-        if self.validator.get().is_none()
-            && self
-                .value()
-                .is_some_and(|schema| plain::matches(&schema, &value))
-        {
+        if self.validator.get().is_none() && self.value().is_some_and(|schema| plain::matches(&schema, &value)) {
             return Ok(());
         }
         let Some(validator) = self.validator() else {
@@ -74,23 +64,15 @@ impl InputSchema {
                 path => format!("{path}: {error}"),
             })
             .collect();
-        if wrong.is_empty() {
-            Ok(())
-        } else {
-            Err(wrong.join("; "))
-        }
+        if wrong.is_empty() { Ok(()) } else { Err(wrong.join("; ")) }
     }
 
     /// The wrong reading of a schema: all that it names must be there.
     pub(crate) fn demand_all(&self, arguments: &str) -> Result<(), String> {
         let present = Members::parse(arguments).map_err(|error| error.to_string())?;
-        let named = Members::parse(&self.text)
-            .ok()
-            .and_then(|schema| schema.get("properties").and_then(Members::of));
-        let missing = named
-            .into_iter()
-            .flat_map(|named| named.0)
-            .find(|(key, _)| present.get(key).is_none());
+        let named =
+            Members::parse(&self.text).ok().and_then(|schema| schema.get("properties").and_then(Members::of));
+        let missing = named.into_iter().flat_map(|named| named.0).find(|(key, _)| present.get(key).is_none());
         missing.map_or(Ok(()), |(key, _)| Err(format!("{key} is missing")))
     }
 
@@ -101,12 +83,8 @@ impl InputSchema {
                 crate::note("a schema is too costly to judge by");
                 return None;
             }
-            let built = jsonschema::options()
-                .should_validate_formats(false)
-                .build(&schema);
-            built
-                .map_err(|error| crate::note(&format!("a schema cannot be compiled: {error}")))
-                .ok()
+            let built = jsonschema::options().should_validate_formats(false).build(&schema);
+            built.map_err(|error| crate::note(&format!("a schema cannot be compiled: {error}"))).ok()
         };
         self.validator.get_or_init(build).as_ref()
     }
@@ -153,20 +131,13 @@ mod tests {
         check_usable("null", false);
         check_usable("\"object\"", false);
         check_usable(r#"{"type":"string"}"#, false);
-        check_usable(
-            r#"{"type":"object","properties":{"a":{"$ref":"http://127.0.0.1:9/a.json"}}}"#,
-            false,
-        );
+        check_usable(r#"{"type":"object","properties":{"a":{"$ref":"http://127.0.0.1:9/a.json"}}}"#, false);
     }
 
     #[track_caller]
     fn check_gate(schema_text: &str, arguments: &str, passes: bool) {
         let verdict = schema(schema_text).unwrap().check(arguments);
-        assert_eq!(
-            verdict.is_ok(),
-            passes,
-            "{arguments} against {schema_text}: {verdict:?}"
-        );
+        assert_eq!(verdict.is_ok(), passes, "{arguments} against {schema_text}: {verdict:?}");
     }
 
     #[test]
@@ -179,11 +150,7 @@ mod tests {
         check_gate(ORDER, r#"{"id":"1042"}"#, false);
         check_gate(ORDER, "{}", false);
         check_gate(ORDER, r#"{"id":"A-1042","x":1}"#, false);
-        check_gate(
-            r#"{"type":"object","properties":{"a":{"type":"string"}}}"#,
-            r#"{"a":"\ud83d"}"#,
-            true,
-        );
+        check_gate(r#"{"type":"object","properties":{"a":{"type":"string"}}}"#, r#"{"a":"\ud83d"}"#, true);
     }
 
     #[test]
@@ -197,21 +164,13 @@ mod tests {
 
     #[test]
     fn a_schema_that_cannot_be_compiled_judges_nothing() {
-        check_gate(
-            r#"{"type":"object","properties":{"a":{"type":"string","pattern":"("}}}"#,
-            r#"{"a":1}"#,
-            true,
-        );
+        check_gate(r#"{"type":"object","properties":{"a":{"type":"string","pattern":"("}}}"#, r#"{"a":1}"#, true);
         check_gate(r#"{"type":"object","properties":7}"#, r#"{"a":1}"#, true);
     }
 
     #[test]
     fn a_schema_that_refers_to_itself_ends() {
-        check_gate(
-            r##"{"type":"object","properties":{"a":{"$ref":"#"}}}"##,
-            r#"{"a":{"a":{"a":{}}}}"#,
-            true,
-        );
+        check_gate(r##"{"type":"object","properties":{"a":{"$ref":"#"}}}"##, r#"{"a":{"a":{"a":{}}}}"#, true);
         check_gate(r##"{"type":"object","allOf":[{"$ref":"#"}]}"##, "{}", true);
     }
 }

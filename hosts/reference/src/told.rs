@@ -28,23 +28,13 @@ pub(crate) enum Part {
 impl Told {
     /// A trouble that the host itself reports. The words make clear that no server said them.
     pub(crate) fn trouble(text: impl Into<String>) -> Self {
-        Self {
-            parts: vec![Part::Text(text.into())],
-            is_error: true,
-        }
+        Self { parts: vec![Part::Text(text.into())], is_error: true }
     }
 
     /// A JSON-RPC error of the server.
     pub(crate) fn rpc_error(error: &RpcError) -> Self {
-        let data = error
-            .data
-            .as_deref()
-            .map(|data| format!(" (data: {data})"))
-            .unwrap_or_default();
-        Self::trouble(format!(
-            "the server answered with JSON-RPC error {}: {}{data}",
-            error.code, error.message
-        ))
+        let data = error.data.as_deref().map(|data| format!(" (data: {data})")).unwrap_or_default();
+        Self::trouble(format!("the server answered with JSON-RPC error {}: {}{data}", error.code, error.message))
     }
 }
 
@@ -64,44 +54,28 @@ pub(crate) enum CallResult {
 /// Reads the result of a `tools/call`.
 pub(crate) fn read(result: &RawValue, lies: Lies) -> CallResult {
     let Some(members) = Members::of(result) else {
-        return CallResult::Final(Told::trouble(
-            "the server sent a result that is not an object",
-        ));
+        return CallResult::Final(Told::trouble("the server sent a result that is not an object"));
     };
     match modern::result_type(&members) {
         ResultType::Complete => {}
         ResultType::Unknown(_) if lies.tell(Fault::BelieveUnknownType) => {}
-        ResultType::InputRequired if lies.tell(Fault::TellInterimResult) => {
-            let text = vec![Part::Text(result.get().to_owned())];
-            return CallResult::Final(Told {
-                parts: text,
-                is_error: false,
-            });
-        }
         ResultType::InputRequired => {
             return CallResult::InputRequired {
-                state: members
-                    .get("requestState")
-                    .map(|state| state.get().to_owned()),
+                state: members.get("requestState").map(|state| state.get().to_owned()),
                 asks: members.get("inputRequests").is_some(),
             };
         }
         ResultType::Unknown(name) => {
-            return CallResult::Final(Told::trouble(format!(
-                "the server sent a result of unknown type {name}"
-            )));
+            return CallResult::Final(Told::trouble(format!("the server sent a result of unknown type {name}")));
         }
     }
-    let told = read_complete(&members, lies).unwrap_or_else(|reason| {
-        Told::trouble(format!("the server sent an invalid result: {reason}"))
-    });
+    let told = read_complete(&members, lies)
+        .unwrap_or_else(|reason| Told::trouble(format!("the server sent an invalid result: {reason}")));
     CallResult::Final(told)
 }
 
 fn read_complete(result: &Members<'_>, lies: Lies) -> Result<Told, String> {
-    let is_error = result
-        .get("isError")
-        .is_some_and(|flag| flag.get() == "true");
+    let is_error = result.get("isError").is_some_and(|flag| flag.get() == "true");
     let structured = result.get("structuredContent");
     let mut parts = match result.get("content") {
         Some(content) => json::elements(content)
@@ -113,8 +87,7 @@ fn read_complete(result: &Members<'_>, lies: Lies) -> Result<Told, String> {
         None => return Err("content is missing".to_owned()),
     };
     let has_text = parts.iter().any(|part| matches!(part, Part::Text(_)));
-    if let Some(structured) = structured.filter(|_| !has_text && !lies.tell(Fault::DropStructured))
-    {
+    if let Some(structured) = structured.filter(|_| !has_text && !lies.tell(Fault::DropStructured)) {
         parts.push(Part::Text(structured.get().to_owned()));
     }
     if parts.is_empty() {
@@ -131,38 +104,21 @@ fn read_complete(result: &Members<'_>, lies: Lies) -> Result<Told, String> {
 fn read_block(raw: &RawValue) -> Result<Part, String> {
     let block = Members::of(raw).ok_or("a content block is not an object")?;
     let kind = block.string("type").ok_or("a content block has no type")?;
-    let get = |name: &str| {
-        block
-            .string(name)
-            .ok_or_else(|| format!("a content block of type {kind} has no {name}"))
-    };
+    let get =
+        |name: &str| block.string(name).ok_or_else(|| format!("a content block of type {kind} has no {name}"));
     Ok(match kind.as_str() {
         "text" => Part::Text(get("text")?),
-        "image" => Part::Image {
-            data: get("data")?,
-            mime_type: get("mimeType")?,
-        },
+        "image" => Part::Image { data: get("data")?, mime_type: get("mimeType")? },
         "audio" => Part::Text(format!(
             "[audio, {}, {} characters of base64, which cannot be shown]",
             get("mimeType")?,
             get("data")?.len()
         )),
         "resource_link" => {
-            let description = block
-                .string("description")
-                .map(|text| format!(": {text}"))
-                .unwrap_or_default();
-            Part::Text(format!(
-                "[resource {} at {}{description}]",
-                get("name")?,
-                get("uri")?
-            ))
+            let description = block.string("description").map(|text| format!(": {text}")).unwrap_or_default();
+            Part::Text(format!("[resource {} at {}{description}]", get("name")?, get("uri")?))
         }
-        "resource" => read_resource(
-            block
-                .get("resource")
-                .ok_or("a resource block has no resource")?,
-        )?,
+        "resource" => read_resource(block.get("resource").ok_or("a resource block has no resource")?)?,
         _ => return Err(format!("a content block has the unknown type {kind:?}")),
     })
 }
@@ -172,17 +128,10 @@ fn read_resource(raw: &RawValue) -> Result<Part, String> {
     if let Some(text) = resource.string("text") {
         return Ok(Part::Text(text));
     }
-    let blob = resource
-        .string("blob")
-        .ok_or("a resource has neither text nor blob")?;
-    let mime_type = resource
-        .string("mimeType")
-        .unwrap_or_else(|| "application/octet-stream".to_owned());
+    let blob = resource.string("blob").ok_or("a resource has neither text nor blob")?;
+    let mime_type = resource.string("mimeType").unwrap_or_else(|| "application/octet-stream".to_owned());
     if mime_type.starts_with("image/") {
-        return Ok(Part::Image {
-            data: blob,
-            mime_type,
-        });
+        return Ok(Part::Image { data: blob, mime_type });
     }
     let uri = resource.string("uri").unwrap_or_default();
     Ok(Part::Text(format!(
@@ -202,10 +151,7 @@ mod tests {
     #[track_caller]
     fn check(result: &str, is_error: bool, parts: &[Part]) {
         let raw: Box<RawValue> = serde_json::from_str(result).unwrap();
-        let expected = CallResult::Final(Told {
-            parts: parts.to_vec(),
-            is_error,
-        });
+        let expected = CallResult::Final(Told { parts: parts.to_vec(), is_error });
         assert_eq!(read(&raw, Lies::default()), expected, "{result}");
     }
 
@@ -216,26 +162,12 @@ mod tests {
             false,
             &[text("a"), text("b")],
         );
-        check(
-            r#"{"content":[{"type":"text","text":"no"}],"isError":true}"#,
-            true,
-            &[text("no")],
-        );
-        check(
-            r#"{"content":[],"isError":true}"#,
-            true,
-            &[text("(the tool reported an error without a message)")],
-        );
+        check(r#"{"content":[{"type":"text","text":"no"}],"isError":true}"#, true, &[text("no")]);
+        check(r#"{"content":[],"isError":true}"#, true, &[text("(the tool reported an error without a message)")]);
         check(
             r#"{"content":[{"type":"image","data":"AA==","mimeType":"image/png"},{"type":"resource","resource":{"uri":"u","text":"t"}}]}"#,
             false,
-            &[
-                Part::Image {
-                    data: "AA==".into(),
-                    mime_type: "image/png".into(),
-                },
-                text("t"),
-            ],
+            &[Part::Image { data: "AA==".into(), mime_type: "image/png".into() }, text("t")],
         );
         check(
             r#"{"content":[{"type":"resource_link","name":"n","uri":"file:///n"}]}"#,
@@ -246,21 +178,9 @@ mod tests {
 
     #[test]
     fn structured_content_speaks_when_no_text_does() {
-        check(
-            r#"{"structuredContent":{"n":1.0}}"#,
-            false,
-            &[text(r#"{"n":1.0}"#)],
-        );
-        check(
-            r#"{"content":[],"structuredContent":[1]}"#,
-            false,
-            &[text("[1]")],
-        );
-        check(
-            r#"{"content":[{"type":"text","text":"a"}],"structuredContent":{"n":1}}"#,
-            false,
-            &[text("a")],
-        );
+        check(r#"{"structuredContent":{"n":1.0}}"#, false, &[text(r#"{"n":1.0}"#)]);
+        check(r#"{"content":[],"structuredContent":[1]}"#, false, &[text("[1]")]);
+        check(r#"{"content":[{"type":"text","text":"a"}],"structuredContent":{"n":1}}"#, false, &[text("a")]);
     }
 
     #[test]
@@ -275,10 +195,7 @@ mod tests {
         ] {
             let raw: Box<RawValue> = serde_json::from_str(result).unwrap();
             assert!(
-                matches!(
-                    read(&raw, Lies::default()),
-                    CallResult::Final(Told { is_error: true, .. })
-                ),
+                matches!(read(&raw, Lies::default()), CallResult::Final(Told { is_error: true, .. })),
                 "{result}"
             );
         }
@@ -287,12 +204,8 @@ mod tests {
     #[test]
     fn a_server_may_want_more() {
         let raw: Box<RawValue> =
-            serde_json::from_str(r#"{"resultType":"input_required","requestState":"s\u00e4"}"#)
-                .unwrap();
-        let expected = CallResult::InputRequired {
-            state: Some(r#""s\u00e4""#.to_owned()),
-            asks: false,
-        };
+            serde_json::from_str(r#"{"resultType":"input_required","requestState":"s\u00e4"}"#).unwrap();
+        let expected = CallResult::InputRequired { state: Some(r#""s\u00e4""#.to_owned()), asks: false };
         assert_eq!(read(&raw, Lies::default()), expected);
     }
 }

@@ -2,7 +2,6 @@
 
 use serde_json::value::RawValue;
 
-use crate::bend;
 use crate::fault::{Fault, Lies};
 use crate::json::{self, Members};
 use crate::schema::InputSchema;
@@ -24,14 +23,8 @@ impl Tool {
         let entry = Members::of(raw)?;
         let name_json = entry.get("name")?;
         let name = json::string(name_json).filter(|name| !name.is_empty())?;
-        let description_json = entry
-            .get("description")
-            .filter(|text| text.get().starts_with('"'));
-        let schema = entry.get("inputSchema");
-        if let Some(schema) = schema.filter(|_| lies.tell(Fault::FetchReferences)) {
-            bend::fetch_references(schema);
-        }
-        let input = match schema.and_then(InputSchema::usable) {
+        let description_json = entry.get("description").filter(|text| text.get().starts_with('"'));
+        let input = match entry.get("inputSchema").and_then(InputSchema::usable) {
             Some(input) => input,
             None if lies.tell(Fault::OfferWithoutSchema) => InputSchema::anything(),
             None => return None,
@@ -69,10 +62,7 @@ mod tests {
             r#"{"name":1,"inputSchema":{"type":"object"}}"#,
             r#"{"name":"","inputSchema":{"type":"object"}}"#,
         ] {
-            assert!(
-                Tool::parse(serde_json::from_str(raw).unwrap(), Lies::default()).is_none(),
-                "{raw}"
-            );
+            assert!(Tool::parse(serde_json::from_str(raw).unwrap(), Lies::default()).is_none(), "{raw}");
         }
     }
 }

@@ -65,7 +65,6 @@ pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>) {
         "every request has a method and params of its revision",
     );
     json_rpc(view, sheet);
-    server_requests(view, sheet);
 }
 
 /// `hop.json-rpc`: envelopes, and ids by the rule of the revision.
@@ -259,70 +258,3 @@ fn shape(revision: Revision, rpc: &Rpc<'_>) -> Option<String> {
         _ => None,
     }
 }
-
-/// Requests of the server: a ping is answered with an empty result, an unknown method with `-32601`.
-fn server_requests(view: &View<'_>, sheet: &mut Sheet<'_>) {
-    let mut pings = Tally::default();
-    let mut unknown = Tally::default();
-    for conn in conns(view) {
-        for line in conn.lines.iter().filter(|line| line.side == Side::Server) {
-            let Message::Request { id, method, .. } = &line.message else { continue };
-            let answer = conn.host_lines().find(|later| {
-                let same = match &later.message {
-                    Message::Result { id: echoed, .. } | Message::Error { id: echoed, .. } => {
-                        rpc::same_id(echoed, id)
-                    }
-                    _ => false,
-                };
-                same && !after(line.event, later.event)
-            });
-            // A connection that ended meanwhile says nothing.
-            let lived_on =
-                || conn.host_lines().find(|later| after(later.event, line.event)).map(|later| later.event);
-            match (method.as_str(), answer.map(|answer| (&answer.message, answer.event)), lived_on()) {
-                ("ping", Some((Message::Result { .. }, event)), _) => pings.holds([line.event, event]),
-                ("ping", Some((_, event)), _) => {
-                    pings.fails("a ping was answered with an error", [line.event, event])
-                }
-                ("ping", None, Some(later)) => pings.fails("a ping was not answered", [line.event, later]),
-                (method, answer, later) if !SERVER_METHODS.contains(&method) => match (answer, later) {
-                    (Some((Message::Error { error, .. }, event)), _)
-                        if error.get("code").and_then(Json::as_i64) == Some(-32601) =>
-                    {
-                        unknown.holds([line.event, event]);
-                    }
-                    (Some((_, event)), _) => {
-                        let reason = format!("the unknown request `{method}` was not answered with -32601");
-                        unknown.fails(reason, [line.event, event]);
-                    }
-                    (None, Some(later)) => {
-                        unknown.fails(
-                            format!("the unknown request `{method}` was not answered"),
-                            [line.event, later],
-                        );
-                    }
-                    (None, None) => {}
-                },
-                _ => {}
-            }
-        }
-    }
-    sheet.close("ping.responds", pings, "every ping was answered");
-    sheet.close(
-        "base.unknown-server-request.method-not-found",
-        unknown,
-        "unknown requests were answered with -32601",
-    );
-}
-
-/// Requests that a host may know.
-const SERVER_METHODS: [&str; 8] = [
-    "ping",
-    "roots/list",
-    "sampling/createMessage",
-    "elicitation/create",
-    "tasks/get",
-    "tasks/result",
-    "tasks/list",
-    "tasks/cancel",
-];

@@ -2,7 +2,7 @@
 
 use super::per_conn;
 use crate::check::sheet::{Sheet, Tally};
-use crate::check::view::{Conn, Rpc, View, after};
+use crate::check::view::{Conn, Rpc, View, after, reacts};
 use crate::json::Json;
 use crate::revision::{Era, Revision, Transport};
 use crate::rpc::Message;
@@ -84,7 +84,11 @@ fn initialized(conn: &Conn<'_>, tally: &mut Tally) {
             let reason = format!("`{}` came before `notifications/initialized`", early.method);
             tally.fails(reason, [answer.event, early.event].into_iter().chain(notified));
         }
-        (None, Some(notified)) => tally.holds([answer.event, notified]),
+        (None, Some(notified)) if reacts(notified, answer.event) => tally.holds([answer.event, notified]),
+        (None, Some(notified)) => {
+            let reason = "`notifications/initialized` came before the response to `initialize`";
+            tally.fails(reason, [answer.event, notified]);
+        }
         (None, None) => {}
     }
 }
@@ -94,7 +98,7 @@ fn early(conn: &Conn<'_>, tally: &mut Tally) {
     let answer = init.answer().map(|answer| answer.event);
     for rpc in conn.rpcs.iter().filter(|rpc| rpc.method != "initialize" && !is_free(rpc)) {
         match answer {
-            Some(answer) if !after(answer, rpc.event) => tally.holds([answer, rpc.event]),
+            Some(answer) if reacts(rpc.event, answer) => tally.holds([answer, rpc.event]),
             _ => {
                 let reason = format!("`{}` came before the response to `initialize`", rpc.method);
                 tally.fails(reason, [init.event, rpc.event].into_iter().chain(answer));

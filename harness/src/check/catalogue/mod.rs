@@ -1,11 +1,14 @@
 //! Rules of the specification that the wire shows at no cost. They are judged on every trace that has a subject for them.
 
+mod asked;
 mod base;
+mod cancel;
 mod lifecycle;
 mod modern;
 mod pagination;
 mod probe;
 mod stdio;
+mod told;
 mod tools;
 
 use super::sheet::{Sheet, Tally};
@@ -13,12 +16,20 @@ use super::view::{Conn, Line, Rpc, View};
 
 pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>) {
     base::check(view, sheet);
+    asked::check(view, sheet);
+    cancel::check(view, sheet);
     lifecycle::check(view, sheet);
     modern::check(view, sheet);
     probe::check(view, sheet);
     tools::check(view, sheet);
+    told::check(view, sheet);
     pagination::check(view, sheet);
     stdio::check(view, sheet);
+}
+
+/// Why a trace that has a subject for a rule does not decide it, where that is no fault of the host.
+pub(super) fn undecided(id: &str, view: &View<'_>) -> Option<String> {
+    (id == "stdio.shutdown.close-stdin-first").then(|| stdio::at_once(view)).flatten()
 }
 
 /// All connections of a trace.

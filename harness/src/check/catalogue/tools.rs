@@ -1,9 +1,9 @@
-//! `tools.*`: listing, calling, and what the model is told (`server/tools`).
+//! `tools.*`: listing, naming and calling (`server/tools`).
 
 use crate::check::gates::{self, Gate};
 use crate::check::sheet::{Sheet, Tally};
 use crate::check::view::{Conn, Emitted, Rpc, Run, View, after};
-use crate::check::{arguments, errors, once, reading, schema};
+use crate::check::{arguments, once, schema, stable_list};
 use crate::json::Json;
 use crate::rpc::Message;
 use crate::scenario::ast::{Answer, ToolRef, UseKind};
@@ -31,11 +31,12 @@ pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>) {
     sheet.close("tools.schema.no-parameters", no_parameters(view), "tools without parameters were called");
     sheet.close("tools.list-changed.refetch", refetched(view), "a changed list was asked for again");
     sheet.close("tools.human-in-loop.can-deny", denied(view), "what was denied was not called");
-    model(view, sheet);
+    let isolated = isolated(view);
+    sheet.close("tools.list.invalid-tool-isolated", isolated, "valid tools beside invalid ones were offered");
 }
 
 /// Facts about the emitted uses of all runs.
-fn per_use(view: &View<'_>, fact: impl Fn(&Run<'_>, &Emitted<'_>) -> Tally) -> Tally {
+pub(super) fn per_use(view: &View<'_>, fact: impl Fn(&Run<'_>, &Emitted<'_>) -> Tally) -> Tally {
     let mut tally = Tally::default();
     for run in &view.runs {
         run.uses.iter().for_each(|used| tally.absorb(fact(run, used)));
@@ -131,8 +132,9 @@ fn invokes(view: &View<'_>) -> Tally {
     })
 }
 
+/// A name with capitals keeps them on the wire, and tools that differ in nothing else are all offered.
 fn case(view: &View<'_>) -> Tally {
-    per_use(view, |run, used| {
+    let mut tally = per_use(view, |run, used| {
         let mut tally = Tally::default();
         let registered = &used.planned.tool.tool;
         for (_, call) in run.calls(used).filter(|_| registered.chars().any(char::is_uppercase)) {
@@ -145,7 +147,23 @@ fn case(view: &View<'_>) -> Tally {
             }
         }
         tally
-    })
+    });
+    for run in &view.runs {
+        for exchange in run.main_line() {
+            let listed = run.listed_before(exchange.event);
+            let open = |tool: &ToolRef| stable_list::removal(run.plan, tool, &listed).is_none();
+            for (tool, answer) in listed.iter().filter(|(tool, _)| !exchange.offers(tool) && open(tool)) {
+                let twin = listed.iter().find(|(other, _)| {
+                    let alike = other.server == tool.server && other.tool.eq_ignore_ascii_case(&tool.tool);
+                    alike && other != tool && exchange.offers(other)
+                });
+                if let Some((twin, _)) = twin {
+                    tally.fails(format!("`{twin}` is offered and `{tool}` is not"), [*answer, exchange.event]);
+                }
+            }
+        }
+    }
+    tally
 }
 
 /// Tools of one name at two servers are offered under two names.
@@ -222,46 +240,27 @@ fn denied(view: &View<'_>) -> Tally {
     })
 }
 
-/// What the model is told of results.
-fn model(view: &View<'_>, sheet: &mut Sheet<'_>) {
-    let reasons = per_use(view, |run, used| match run.calls(used).last() {
-        Some((_, call)) if call.is_tool_error() => errors::reason_is_told(run, used, call),
-        _ => Tally::default(),
-    });
-    sheet.close("tools.error.is-error-to-model", reasons, "every error result reached the model");
-    let messages = per_use(view, message_is_told);
-    sheet.close("tools.error.protocol-error-to-model", messages, "JSON-RPC errors reached the model");
-    let order = per_use(view, blocks_in_order);
-    sheet.close("tools.result.multiple-blocks-order", order, "content blocks stayed in order");
-}
-
-fn message_is_told(run: &Run<'_>, used: &Emitted<'_>) -> Tally {
+/// What stands in a list beside an entry without a schema, and has one itself, is offered in the end.
+fn isolated(view: &View<'_>) -> Tally {
     let mut tally = Tally::default();
-    let error = run.calls(used).last().and_then(|(_, call)| call.error());
-    let Some(((answer, error), told)) = error.zip(run.told(used)) else { return tally };
-    let message = error.str("message").unwrap_or_default();
-    if told.reading.says([message]) {
-        tally.holds([answer, told.exchange.event]);
-    } else {
-        let reason = format!("the message of the error of `{}` was not told", used.planned.tool);
-        tally.fails(reason, [answer, told.exchange.event]);
-    }
-    tally
-}
-
-fn blocks_in_order(run: &Run<'_>, used: &Emitted<'_>) -> Tally {
-    let mut tally = Tally::default();
-    let result = run.calls(used).last().and_then(|(_, call)| call.result());
-    let Some(((answer, result), told)) = result.zip(run.told(used)) else { return tally };
-    let blocks = reading::blocks(result);
-    if blocks.len() < 2 {
-        return tally;
-    }
-    if told.reading.says(blocks.iter().copied()) {
-        tally.holds([answer, told.exchange.event]);
-    } else if blocks.iter().all(|block| told.reading.says([*block])) {
-        let reason = format!("the content blocks of `{}` changed their order", used.planned.tool);
-        tally.fails(reason, [answer, told.exchange.event]);
+    for run in &view.runs {
+        let Some(last) = run.main_line().last() else { continue };
+        let listed = run.listed_before(last.event);
+        for (tool, answer) in &listed {
+            let entries =
+                run.server(&tool.server).map(|server| server.script.tools.as_slice()).unwrap_or_default();
+            if schema::of(run.plan, tool).is_none() || entries.iter().all(|entry| entry.input_schema.is_some()) {
+                continue;
+            }
+            if last.offers(tool) {
+                tally.holds([*answer, last.event]);
+            } else if stable_list::own_reason(run.plan, tool, &listed).is_none() {
+                tally.fails(
+                    format!("`{tool}` stands beside a malformed entry and is not offered"),
+                    [*answer, last.event],
+                );
+            }
+        }
     }
     tally
 }

@@ -162,6 +162,12 @@ impl Tape {
         self.after(other, event)
     }
 
+    /// Gives every event a turn of its own.
+    #[cfg(test)]
+    pub(in crate::check) fn spread(&mut self) {
+        self.events.iter_mut().zip(1..).for_each(|(event, tick)| event.tick = tick);
+    }
+
     /// A copy of an event.
     pub(in crate::check) fn copy(&self, n: u32) -> Option<Event> {
         Some(self.events[self.place(n)?].clone())

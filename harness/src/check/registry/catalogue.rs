@@ -138,6 +138,19 @@ pub(super) const RULES: &[Requirement] = &[
         MODERN,
         "An error that only a modern server gives does not lead to `initialize`.",
     ),
+    // The two below bind hosts of the modern revision that meet a legacy server, which only a legacy plan has.
+    rule(
+        "stdio.probe.other-error-fallback",
+        Level::Trait,
+        ALL,
+        "Any other error on the probe is followed by the handshake.",
+    ),
+    rule(
+        "stdio.probe.fallback-not-single-code",
+        Level::Must,
+        ALL,
+        "The handshake after a refused probe does not depend on one error code.",
+    ),
     rule("ping.responds", Level::Must, LEGACY, "A ping of the server is answered with an empty result."),
     rule(
         "base.unknown-server-request.method-not-found",
@@ -156,6 +169,37 @@ pub(super) const RULES: &[Requirement] = &[
         Level::Should,
         MODERN,
         "Equal names of tools of two servers are told apart.",
+    ),
+    rule(
+        "lifecycle.capabilities.truthful",
+        Level::Trait,
+        LEGACY,
+        "What the client declares in `initialize` it serves when the server asks.",
+    ),
+    rule("lifecycle.initialize.not-cancelled", Level::Must, LEGACY, "`initialize` is never cancelled."),
+    rule(
+        "cancel.only-own-in-flight",
+        Level::Must,
+        ALL,
+        "A cancellation names only a request that the host has sent.",
+    ),
+    rule(
+        "timeout.sends-cancel",
+        Level::Should,
+        SINCE_2025_03,
+        "A call that is given up for its time is cancelled.",
+    ),
+    told(
+        "base.result-type.unknown-invalid",
+        Level::Must,
+        MODERN,
+        "A result of a type that the host does not know is no success.",
+    ),
+    told(
+        "tools.list.invalid-tool-isolated",
+        Level::Trait,
+        ALL,
+        "One malformed entry of a list does not take the valid ones away.",
     ),
     rule("tools.list-changed.refetch", Level::Trait, ALL, "A changed list is asked for again."),
     rule(
@@ -213,6 +257,18 @@ pub(super) const RULES: &[Requirement] = &[
         "JSON-RPC errors of calls may be given to the model.",
     ),
     told("tools.result.multiple-blocks-order", Level::Trait, ALL, "Several content blocks stay in order."),
+    told(
+        "tools.result.content.text-image-resource",
+        Level::Trait,
+        ALL,
+        "Images of a result reach the model as images.",
+    ),
+    told(
+        "tools.structured.object-accepted",
+        Level::Trait,
+        SINCE_2025_06,
+        "A result with structured content reaches the model.",
+    ),
     rule("tools.human-in-loop.can-deny", Level::Should, ALL, "A human can deny a tool call."),
     rule("pagination.cursor-verbatim", Level::Must, ALL, "Cursors come back exactly as they were given."),
     rule("pagination.missing-cursor-ends", Level::Should, ALL, "A missing cursor ends the list."),

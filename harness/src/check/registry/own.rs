@@ -211,4 +211,11 @@ pub(super) const CLAIMS: &[Requirement] = &[
         &["hop.once"],
         "Tool use, call and result of one hop line up in all three lanes.",
     ),
+    claim(
+        "claim.18-secrets",
+        Level::Invariant,
+        Vantage::Process,
+        &[],
+        "A variable that is configured for one server does not reach another.",
+    ),
 ];

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::{Judged, close, every, unreached};
 use crate::check::sheet::{Sheet, Tally};
-use crate::check::view::{Conn, Run, View, after};
+use crate::check::view::{Conn, Run, View, after, reacts};
 use crate::diagnostic::Spanned;
 use crate::json::Json;
 use crate::revision::Era;
@@ -65,7 +65,7 @@ pub(in crate::check) fn opening<'a>(conn: &Conn<'a>, run: &Run<'a>) -> Option<Ve
             let init = conn.initialize()?;
             let (answer, _) = init.result()?;
             let initialized = conn.initialized()?;
-            let in_order = !after(init.event, initialized) && !after(answer, initialized);
+            let in_order = !after(init.event, initialized) && reacts(initialized, answer);
             in_order.then(|| vec![init.event, answer, initialized])
         }
         Era::Modern => {

@@ -1,6 +1,7 @@
 //! Traces for tests: the scenarios of the library, played with the real scripted servers and the real scripted model by
 //! a small correct host that lives in this folder.
 
+mod body;
 mod host;
 mod legal;
 mod tape;
@@ -23,9 +24,9 @@ pub(super) fn profile(name: &str, variant: Option<&str>) -> Arc<Profile> {
     Arc::new(decode::parse(source, variant, None).unwrap())
 }
 
-/// All built-in scenarios planned for a host, for every revision.
-pub(super) fn plans(profile: &Arc<Profile>) -> Vec<Plan> {
-    let select = Select { revisions: SelectRevisions::All, transport: None, seed: 7 };
+/// All built-in scenarios planned for a host.
+pub(super) fn plans(profile: &Arc<Profile>, revisions: SelectRevisions) -> Vec<Plan> {
+    let select = Select { revisions, transport: None, seed: 7 };
     let mut plans = Vec::new();
     for source in library::scenarios() {
         let path = source.name.trim_start_matches("scenarios/").trim_end_matches(".toml");

@@ -6,7 +6,7 @@ use super::{Habits, plans, profile, record, record_nothing};
 use crate::check::faults::TRACE_FAULTS;
 use crate::check::finding::{Finding, Level, Outcome, Verdict};
 use crate::check::{judge, outcome, registry};
-use crate::plan::Plan;
+use crate::plan::{Plan, SelectRevisions};
 use crate::trace::Trace;
 use crate::trace::event::{Kind, Payload};
 
@@ -17,30 +17,29 @@ fn show(finding: &Finding) -> String {
     )
 }
 
+/// The hosts that are played: one on every revision, the others on one of each era.
+const HOSTS: [(Option<&str>, Habits, SelectRevisions); 3] = [
+    (None, Habits::SendsIds, SelectRevisions::All),
+    (None, Habits::KeepsIds, SelectRevisions::Default),
+    (Some("responses"), Habits::KeepsIds, SelectRevisions::Default),
+];
+
 #[test]
 fn a_correct_host_passes_every_scenario() {
     let mut wrong = Vec::new();
-    for variant in [None, Some("responses")] {
-        let profile = profile("reference", variant);
-        for plan in plans(&profile) {
-            for habits in [Habits::SendsIds, Habits::KeepsIds] {
-                let trace = record(&plan, habits);
-                let findings = judge(&plan, &trace);
-                let bad = |finding: &&Finding| {
-                    matches!(finding.verdict, Verdict::Fail | Verdict::Untestable) && finding.level != Level::Trait
-                };
-                wrong.extend(
-                    findings
-                        .iter()
-                        .filter(bad)
-                        .map(|finding| format!("{} {habits:?} {}", plan.key, show(finding))),
-                );
-                for finding in findings.iter().filter(|finding| finding.verdict == Verdict::Pass) {
-                    assert!(!finding.evidence.is_empty() && finding.evidence.is_sorted(), "{}", show(finding));
-                }
-                if outcome(&trace, &findings).0 != Outcome::Pass {
-                    wrong.push(format!("{} {habits:?} {:?}", plan.key, outcome(&trace, &findings)));
-                }
+    for (variant, habits, revisions) in HOSTS {
+        for plan in plans(&profile("reference", variant), revisions) {
+            let trace = record(&plan, habits);
+            let findings = judge(&plan, &trace);
+            let bad = |finding: &&Finding| matches!(finding.verdict, Verdict::Fail | Verdict::Untestable);
+            let bad = findings.iter().filter(bad).filter(|finding| finding.level != Level::Trait);
+            wrong.extend(bad.map(|finding| format!("{} {habits:?} {}", plan.key, show(finding))));
+            for finding in findings.iter().filter(|finding| finding.verdict == Verdict::Pass) {
+                assert!(!finding.evidence.is_empty() && finding.evidence.is_sorted(), "{}", show(finding));
+            }
+            let outcome = outcome(&trace, &findings);
+            if outcome.0 != Outcome::Pass {
+                wrong.push(format!("{} {habits:?} {outcome:?}", plan.key));
             }
         }
     }
@@ -51,7 +50,7 @@ fn a_correct_host_passes_every_scenario() {
 #[test]
 fn a_host_that_does_nothing_passes_nothing() {
     let profile = profile("null", None);
-    let plans = plans(&profile);
+    let plans = plans(&profile, SelectRevisions::Default);
     assert!(plans.len() > 50);
     for plan in plans {
         let trace = record_nothing(&plan);
@@ -94,10 +93,8 @@ fn a_trace_that_was_cut_is_no_fault_of_the_host() {
 /// All plans of the reference host that a correct host passes, with its record.
 fn passing() -> Vec<(Plan, Trace)> {
     let mut recorded = Vec::new();
-    for (variant, habits) in
-        [(None, Habits::SendsIds), (None, Habits::KeepsIds), (Some("responses"), Habits::KeepsIds)]
-    {
-        let plans = plans(&profile("reference", variant));
+    for (variant, habits, _) in HOSTS {
+        let plans = plans(&profile("reference", variant), SelectRevisions::Default);
         recorded.extend(plans.into_iter().map(|plan| {
             let trace = record(&plan, habits);
             (plan, trace)
@@ -140,7 +137,7 @@ fn every_trace_fault_is_caught_by_what_it_is_about() {
 #[test]
 fn nothing_passes_without_its_evidence() {
     let mut wrong = Vec::new();
-    for (plan, trace) in passing().iter().step_by(7) {
+    for (plan, trace) in passing().iter().step_by(11) {
         for finding in judge(plan, trace).iter().filter(|finding| finding.verdict == Verdict::Pass) {
             let mut without = trace.clone();
             without.events.retain(|event| !finding.evidence.contains(&event.n));

@@ -237,6 +237,12 @@ pub(crate) fn after(a: &Event, b: &Event) -> bool {
     a.n > b.n && (a.tick != b.tick || same_stream(a, b))
 }
 
+/// Whether something that the host wrote can be a reaction to something that was written to it. All that is read in a turn of the
+/// recorder loop is read before anything is answered in it, so what stands in the same turn was sent too early to be one.
+pub(crate) fn reacts(written: &Event, to: &Event) -> bool {
+    written.n > to.n && written.tick > to.tick
+}
+
 /// Whether both were read from, or written to, the same stream, so that their order is a fact even within one tick.
 fn same_stream(a: &Event, b: &Event) -> bool {
     a.kind == b.kind && a.server == b.server && a.conn == b.conn

@@ -77,6 +77,12 @@ impl<'a> Rpc<'a> {
         self.result().is_some_and(|(_, result)| result.get("isError").and_then(Json::as_bool) == Some(true))
     }
 
+    /// The type of the result, where it names one that no revision has (2026-07-28, `basic/index#resulttype`).
+    pub(crate) fn unknown_type(&self) -> Option<&str> {
+        let (_, result) = self.result()?;
+        result.str("resultType").filter(|kind| !["complete", "input_required", "task"].contains(kind))
+    }
+
     /// Whether the answer asks for input before it can be complete (2026-07-28, multi round-trip requests).
     pub(crate) fn is_input_required(&self) -> bool {
         self.result().is_some_and(|(_, result)| result.str("resultType") == Some("input_required"))

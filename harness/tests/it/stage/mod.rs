@@ -168,9 +168,8 @@ pub(crate) fn reason(events: &[Event]) -> &str {
 /// The events as lines, for messages.
 pub(crate) fn shown(events: &[Event]) -> String {
     let lines = events.iter().map(|event| {
-        let mut line = hopcheck::trace::file::write_event(event);
-        line.truncate(line.floor_char_boundary(400));
-        line
+        let line = hopcheck::trace::file::write_event(event);
+        line.chars().take(400).collect::<String>()
     });
     lines.collect::<Vec<_>>().join("\n")
 }

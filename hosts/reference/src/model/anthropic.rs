@@ -40,12 +40,7 @@ enum Block {
 impl Messages {
     /// An empty conversation.
     pub(crate) fn new(lies: Lies) -> Self {
-        Self {
-            messages: String::new(),
-            blocks: BTreeMap::new(),
-            stopped: false,
-            lies,
-        }
+        Self { messages: String::new(), blocks: BTreeMap::new(), stopped: false, lies }
     }
 }
 
@@ -65,12 +60,7 @@ impl Api for Messages {
     fn offer(&self, tools: &[Offered<'_>]) -> String {
         let entries: Vec<_> = tools
             .iter()
-            .map(|offered| {
-                format!(
-                    "{{{}}}",
-                    entry(offered, "input_schema", &schema(offered.tool.input.text()))
-                )
-            })
+            .map(|offered| format!("{{{}}}", entry(offered, "input_schema", &schema(offered.tool.input.text()))))
             .collect();
         format!("[{}]", entries.join(","))
     }
@@ -80,10 +70,7 @@ impl Api for Messages {
         self.blocks.clear();
         push(
             &mut self.messages,
-            &format!(
-                "{{\"role\":\"user\",\"content\":[{{\"type\":\"text\",\"text\":{}}}]}}",
-                quote(prompt)
-            ),
+            &format!("{{\"role\":\"user\",\"content\":[{{\"type\":\"text\",\"text\":{}}}]}}", quote(prompt)),
         );
     }
 
@@ -95,25 +82,16 @@ impl Api for Messages {
     }
 
     fn on_event(&mut self, event: &SseEvent) -> Result<(), String> {
-        let data = Members::parse(&event.data)
-            .map_err(|error| format!("an event is not JSON: {error}"))?;
+        let data = Members::parse(&event.data).map_err(|error| format!("an event is not JSON: {error}"))?;
         let index = data.get("index").and_then(|index| index.get().parse().ok());
         match (data.string("type").as_deref().unwrap_or(&event.name), index) {
             ("content_block_start", Some(index)) => {
-                let block = data
-                    .get("content_block")
-                    .ok_or("a block starts without a block")?;
+                let block = data.get("content_block").ok_or("a block starts without a block")?;
                 self.blocks.insert(index, start(block)?);
             }
             ("content_block_delta", Some(index)) => {
-                let delta = data
-                    .get("delta")
-                    .and_then(Members::of)
-                    .ok_or("a delta is not an object")?;
-                let block = self
-                    .blocks
-                    .get_mut(&index)
-                    .ok_or("a delta belongs to no block")?;
+                let delta = data.get("delta").and_then(Members::of).ok_or("a delta is not an object")?;
+                let block = self.blocks.get_mut(&index).ok_or("a delta belongs to no block")?;
                 grow(block, &delta);
             }
             ("message_stop", _) => self.stopped = true,
@@ -134,10 +112,7 @@ impl Api for Messages {
                 // The API refuses empty text blocks in what it is sent.
                 Block::Text(text) if text.is_empty() => {}
                 Block::Text(text) => {
-                    push(
-                        &mut content,
-                        &format!("{{\"type\":\"text\",\"text\":{}}}", quote(&text)),
-                    );
+                    push(&mut content, &format!("{{\"type\":\"text\",\"text\":{}}}", quote(&text)));
                     reply.text.push_str(&text);
                 }
                 Block::Thinking { text, signature } => {
@@ -164,21 +139,13 @@ impl Api for Messages {
                             quote(&name)
                         ),
                     );
-                    reply.uses.push(ToolUse {
-                        id,
-                        namespace: None,
-                        name,
-                        input,
-                    });
+                    reply.uses.push(ToolUse { id, namespace: None, name, input });
                 }
                 Block::Other(block) => push(&mut content, &block),
             }
         }
         if !content.is_empty() {
-            push(
-                &mut self.messages,
-                &format!("{{\"role\":\"assistant\",\"content\":[{content}]}}"),
-            );
+            push(&mut self.messages, &format!("{{\"role\":\"assistant\",\"content\":[{content}]}}"));
         }
         Ok(reply)
     }
@@ -190,11 +157,8 @@ impl Api for Messages {
             for part in &told.parts {
                 push(&mut parts, &part_json(part));
             }
-            let flag = if told.is_error && !self.lies.tell(Fault::LoseErrorFlag) {
-                ",\"is_error\":true"
-            } else {
-                ""
-            };
+            let flag =
+                if told.is_error && !self.lies.tell(Fault::LoseErrorFlag) { ",\"is_error\":true" } else { "" };
             push(
                 &mut content,
                 &format!(
@@ -207,10 +171,7 @@ impl Api for Messages {
             // The API refuses empty messages; only a fault brings the host here.
             content.push_str("{\"type\":\"text\",\"text\":\"Go on.\"}");
         }
-        push(
-            &mut self.messages,
-            &format!("{{\"role\":\"user\",\"content\":[{content}]}}"),
-        );
+        push(&mut self.messages, &format!("{{\"role\":\"user\",\"content\":[{content}]}}"));
     }
 }
 
@@ -239,10 +200,7 @@ fn start(raw: &RawValue) -> Result<Block, String> {
     let get = |name: &str| block.string(name).unwrap_or_default();
     Ok(match get("type").as_str() {
         "text" => Block::Text(get("text")),
-        "thinking" => Block::Thinking {
-            text: get("thinking"),
-            signature: get("signature"),
-        },
+        "thinking" => Block::Thinking { text: get("thinking"), signature: get("signature") },
         "tool_use" => {
             // Input comes in deltas; only a start that holds something already counts for itself.
             let input = block
@@ -250,11 +208,7 @@ fn start(raw: &RawValue) -> Result<Block, String> {
                 .map(RawValue::get)
                 .filter(|input| !matches!(*input, "{}" | "\"\"" | "null"))
                 .unwrap_or_default();
-            Block::ToolUse {
-                id: get("id"),
-                name: get("name"),
-                input: input.to_owned(),
-            }
+            Block::ToolUse { id: get("id"), name: get("name"), input: input.to_owned() }
         }
         _ => Block::Other(raw.get().to_owned()),
     })
@@ -279,10 +233,7 @@ mod tests {
 
     fn feed(api: &mut Messages, events: &[&str]) -> Result<Reply, String> {
         for data in events {
-            api.on_event(&SseEvent {
-                name: String::new(),
-                data: (*data).to_owned(),
-            })?;
+            api.on_event(&SseEvent { name: String::new(), data: (*data).to_owned() })?;
         }
         api.finish()
     }
@@ -345,13 +296,7 @@ mod tests {
     fn a_reply_that_breaks_off_is_an_error() {
         let mut api = Messages::new(Lies::default());
         assert!(feed(&mut api, &[r#"{"type":"message_start"}"#]).is_err());
-        assert!(
-            feed(
-                &mut api,
-                &[r#"{"type":"error","error":{"type":"overloaded_error"}}"#]
-            )
-            .is_err()
-        );
+        assert!(feed(&mut api, &[r#"{"type":"error","error":{"type":"overloaded_error"}}"#]).is_err());
         assert!(feed(&mut api, &["{"]).is_err());
     }
 }

@@ -20,17 +20,9 @@ impl Endpoint {
     pub(crate) fn parse(base_url: &str) -> Option<Self> {
         let rest = base_url.strip_prefix("http://")?;
         let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
-        let authority = if authority.contains(':') {
-            authority.to_owned()
-        } else {
-            format!("{authority}:80")
-        };
+        let authority = if authority.contains(':') { authority.to_owned() } else { format!("{authority}:80") };
         let path = path.trim_end_matches('/');
-        let prefix = if path.is_empty() {
-            String::new()
-        } else {
-            format!("/{path}")
-        };
+        let prefix = if path.is_empty() { String::new() } else { format!("/{path}") };
         Some(Self { authority, prefix })
     }
 }
@@ -51,10 +43,7 @@ pub(crate) enum Freshness {
 impl Connection {
     /// A connection that will be opened with the first request.
     pub(crate) fn new(endpoint: Endpoint) -> Self {
-        Self {
-            endpoint,
-            stream: None,
-        }
+        Self { endpoint, stream: None }
     }
 
     /// Sends a POST. The answer comes through the reactor.
@@ -79,11 +68,7 @@ impl Connection {
         }
         let mut stream = TcpStream::connect(&self.endpoint.authority)?;
         stream.set_nodelay(true)?;
-        reactor.add(
-            Token::Model,
-            OwnedFd::from(stream.try_clone()?),
-            Framing::Bytes,
-        );
+        reactor.add(Token::Model, OwnedFd::from(stream.try_clone()?), Framing::Bytes);
         stream.write_all(request.as_bytes())?;
         self.stream = Some(stream);
         Ok(Freshness::New)
@@ -133,12 +118,7 @@ pub(crate) struct ResponseReader {
 impl ResponseReader {
     /// A reader for the next response of a connection.
     pub(crate) fn new() -> Self {
-        Self {
-            pending: Vec::new(),
-            body: Body::Unknown,
-            status: None,
-            keeps_alive: true,
-        }
+        Self { pending: Vec::new(), body: Body::Unknown, status: None, keeps_alive: true }
     }
 
     /// Whether nothing has come yet.
@@ -194,9 +174,8 @@ impl ResponseReader {
                 .find(|header| header.name.eq_ignore_ascii_case(name))
                 .map(|header| String::from_utf8_lossy(header.value))
         };
-        let says = |name: &str, word: &str| {
-            header(name).is_some_and(|value| value.to_ascii_lowercase().contains(word))
-        };
+        let says =
+            |name: &str, word: &str| header(name).is_some_and(|value| value.to_ascii_lowercase().contains(word));
         self.status = head.code;
         self.keeps_alive = head.version == Some(1) && !says("connection", "close");
         self.body = if says("transfer-encoding", "chunked") {
@@ -280,24 +259,11 @@ mod tests {
 
     #[test]
     fn base_urls() {
-        let endpoint = |authority: &str, prefix: &str| {
-            Some(Endpoint {
-                authority: authority.into(),
-                prefix: prefix.into(),
-            })
-        };
-        assert_eq!(
-            Endpoint::parse("http://127.0.0.1:8080"),
-            endpoint("127.0.0.1:8080", "")
-        );
-        assert_eq!(
-            Endpoint::parse("http://127.0.0.1:8080/k/xyz/"),
-            endpoint("127.0.0.1:8080", "/k/xyz")
-        );
-        assert_eq!(
-            Endpoint::parse("http://localhost"),
-            endpoint("localhost:80", "")
-        );
+        let endpoint =
+            |authority: &str, prefix: &str| Some(Endpoint { authority: authority.into(), prefix: prefix.into() });
+        assert_eq!(Endpoint::parse("http://127.0.0.1:8080"), endpoint("127.0.0.1:8080", ""));
+        assert_eq!(Endpoint::parse("http://127.0.0.1:8080/k/xyz/"), endpoint("127.0.0.1:8080", "/k/xyz"));
+        assert_eq!(Endpoint::parse("http://localhost"), endpoint("localhost:80", ""));
         assert_eq!(Endpoint::parse("https://localhost"), None);
     }
 
@@ -310,11 +276,7 @@ mod tests {
                 seen.extend(reader.feed(piece).unwrap());
             }
             assert_eq!(
-                (
-                    reader.status,
-                    String::from_utf8_lossy(&seen).as_ref(),
-                    reader.is_complete()
-                ),
+                (reader.status, String::from_utf8_lossy(&seen).as_ref(), reader.is_complete()),
                 (Some(status), body, complete),
                 "{response:?}"
             );
@@ -323,30 +285,15 @@ mod tests {
 
     #[test]
     fn bodies_end_in_three_ways() {
-        check(
-            "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
-            200,
-            "hello",
-            true,
-        );
-        check(
-            "HTTP/1.1 204 No\r\nContent-Length: 0\r\n\r\n",
-            204,
-            "",
-            true,
-        );
+        check("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", 200, "hello", true);
+        check("HTTP/1.1 204 No\r\nContent-Length: 0\r\n\r\n", 204, "", true);
         check(
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2;x=y\r\nlo\r\n0\r\n\r\n",
             200,
             "hello",
             true,
         );
-        check(
-            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n",
-            200,
-            "hello",
-            false,
-        );
+        check("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n", 200, "hello", false);
         check("HTTP/1.1 200 OK\r\n\r\nhello", 200, "hello", false);
     }
 
@@ -356,8 +303,7 @@ mod tests {
         open_ended.feed(b"HTTP/1.1 200 OK\r\n\r\nhello").unwrap();
         assert!(open_ended.end().is_ok() && open_ended.is_complete() && !open_ended.keeps_alive);
         let mut cut = ResponseReader::new();
-        cut.feed(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhello")
-            .unwrap();
+        cut.feed(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhello").unwrap();
         assert!(cut.end().is_err());
         assert!(ResponseReader::new().feed(b"garbage\r\n\r\n").is_err());
     }

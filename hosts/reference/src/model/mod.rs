@@ -81,11 +81,7 @@ pub(crate) fn api(kind: ApiKind, lies: Lies) -> Box<dyn Api> {
 /// A tool entry: its members as JSON text, with the published name and the schema under the key and in the form that the API wants.
 fn entry(offered: &Offered<'_>, schema_key: &str, schema: &str) -> String {
     let description = offered.tool.description_json.as_deref().unwrap_or("\"\"");
-    format!(
-        "\"name\":{},\"description\":{description},\"{schema_key}\":{}",
-        json::quote(offered.name),
-        schema
-    )
+    format!("\"name\":{},\"description\":{description},\"{schema_key}\":{}", json::quote(offered.name), schema)
 }
 
 /// An object with some members kept and some JSON text added, or nothing when that changes nothing.

@@ -24,36 +24,21 @@ pub(crate) struct Responses {
 impl Responses {
     /// An empty conversation.
     pub(crate) fn new(lies: Lies) -> Self {
-        Self {
-            items: String::new(),
-            incoming: String::new(),
-            reply: Reply::default(),
-            completed: false,
-            lies,
-        }
+        Self { items: String::new(), incoming: String::new(), reply: Reply::default(), completed: false, lies }
     }
 
     fn take_item(&mut self, raw: &RawValue) -> Result<(), String> {
         let item = Members::of(raw).ok_or("an output item is not an object")?;
         match item.string("type").as_deref() {
             Some("function_call") => self.reply.uses.push(ToolUse {
-                id: item
-                    .string("call_id")
-                    .ok_or("a function call has no call_id")?,
+                id: item.string("call_id").ok_or("a function call has no call_id")?,
                 namespace: item.string("namespace"),
                 name: item.string("name").ok_or("a function call has no name")?,
                 input: item.string("arguments").unwrap_or_default(),
             }),
             Some("message") => {
-                let content = item
-                    .get("content")
-                    .and_then(json::elements)
-                    .unwrap_or_default();
-                for text in content
-                    .into_iter()
-                    .filter_map(Members::of)
-                    .filter_map(|part| part.string("text"))
-                {
+                let content = item.get("content").and_then(json::elements).unwrap_or_default();
+                for text in content.into_iter().filter_map(Members::of).filter_map(|part| part.string("text")) {
                     self.reply.text.push_str(&text);
                 }
             }
@@ -107,10 +92,7 @@ impl Api for Responses {
         self.incoming.clear();
         self.reply = Reply::default();
         let content = format!("[{{\"type\":\"input_text\",\"text\":{}}}]", quote(prompt));
-        push(
-            &mut self.items,
-            &format!("{{\"type\":\"message\",\"role\":\"user\",\"content\":{content}}}"),
-        );
+        push(&mut self.items, &format!("{{\"type\":\"message\",\"role\":\"user\",\"content\":{content}}}"));
     }
 
     fn body(&self, tools: &str) -> String {
@@ -124,8 +106,7 @@ impl Api for Responses {
         if event.data == "[DONE]" {
             return Ok(());
         }
-        let data = Members::parse(&event.data)
-            .map_err(|error| format!("an event is not JSON: {error}"))?;
+        let data = Members::parse(&event.data).map_err(|error| format!("an event is not JSON: {error}"))?;
         match data.string("type").as_deref().unwrap_or(&event.name) {
             // An item is taken up only when it is complete.
             "response.output_item.done" => {
@@ -172,38 +153,16 @@ fn schema(text: &str) -> Cow<'_, str> {
 
 fn output_json(told: &Told, lies: Lies) -> String {
     // There is no flag in this API, so the words have to say it.
-    let prefix = if told.is_error && !lies.tell(Fault::LoseErrorFlag) {
-        "Error: "
-    } else {
-        ""
-    };
-    let has_image = told
-        .parts
-        .iter()
-        .any(|part| matches!(part, Part::Image { .. }));
+    let prefix = if told.is_error && !lies.tell(Fault::LoseErrorFlag) { "Error: " } else { "" };
+    let has_image = told.parts.iter().any(|part| matches!(part, Part::Image { .. }));
     if !has_image {
-        let texts: Vec<_> = told
-            .parts
-            .iter()
-            .map(|part| {
-                if let Part::Text(text) = part {
-                    text.as_str()
-                } else {
-                    ""
-                }
-            })
-            .collect();
+        let texts: Vec<_> =
+            told.parts.iter().map(|part| if let Part::Text(text) = part { text.as_str() } else { "" }).collect();
         return quote(&format!("{prefix}{}", texts.join("\n")));
     }
     let mut parts = String::new();
     if !prefix.is_empty() {
-        push(
-            &mut parts,
-            &format!(
-                "{{\"type\":\"input_text\",\"text\":{}}}",
-                quote(prefix.trim_end())
-            ),
-        );
+        push(&mut parts, &format!("{{\"type\":\"input_text\",\"text\":{}}}", quote(prefix.trim_end())));
     }
     for part in &told.parts {
         let json = match part {
@@ -233,37 +192,21 @@ mod tests {
             format!(r#"{{"type":"response.output_item.done","item":{item}}}"#),
             r#"{"type":"response.completed","response":{}}"#.to_owned(),
         ] {
-            api.on_event(&SseEvent {
-                name: String::new(),
-                data,
-            })
-            .unwrap();
+            api.on_event(&SseEvent { name: String::new(), data }).unwrap();
         }
         let reply = api.finish().unwrap();
-        let [tool_use] = &reply.uses[..] else {
-            panic!("one use")
-        };
+        let [tool_use] = &reply.uses[..] else { panic!("one use") };
         assert_eq!(
-            (
-                tool_use.id.as_str(),
-                tool_use.namespace.as_deref(),
-                tool_use.name.as_str(),
-                tool_use.input.as_str()
-            ),
+            (tool_use.id.as_str(), tool_use.namespace.as_deref(), tool_use.name.as_str(), tool_use.input.as_str()),
             ("c1", Some("mcp__orders"), "lookup", r#"{"n":1.0}"#)
         );
         api.tell(&[(
             tool_use.clone(),
-            Told {
-                parts: vec![Part::Text("a".into()), Part::Text("b".into())],
-                is_error: true,
-            },
+            Told { parts: vec![Part::Text("a".into()), Part::Text("b".into())], is_error: true },
         )]);
         assert_eq!(
             api.items,
-            format!(
-                r#"{item},{{"type":"function_call_output","call_id":"c1","output":"Error: a\nb"}}"#
-            )
+            format!(r#"{item},{{"type":"function_call_output","call_id":"c1","output":"Error: a\nb"}}"#)
         );
     }
 
@@ -272,10 +215,7 @@ mod tests {
         let told = Told {
             parts: vec![
                 Part::Text("a".into()),
-                Part::Image {
-                    data: "AA==".into(),
-                    mime_type: "image/png".into(),
-                },
+                Part::Image { data: "AA==".into(), mime_type: "image/png".into() },
             ],
             is_error: false,
         };
@@ -289,10 +229,7 @@ mod tests {
     fn a_schema_without_properties_gets_none() {
         let complete = r#"{ "type":"object", "properties":{} }"#;
         assert_eq!(schema(complete), complete);
-        assert_eq!(
-            schema(r#"{"type":"object"}"#),
-            r#"{"type":"object","properties":{}}"#
-        );
+        assert_eq!(schema(r#"{"type":"object"}"#), r#"{"type":"object","properties":{}}"#);
     }
 
     #[test]

@@ -65,23 +65,11 @@ mod tests {
 
     #[track_caller]
     fn check(stream: &str, expected: &[(&str, &str)]) {
-        let expected: Vec<_> = expected
-            .iter()
-            .map(|(name, data)| SseEvent {
-                name: (*name).into(),
-                data: (*data).into(),
-            })
-            .collect();
-        assert_eq!(
-            SseReader::default().feed(stream.as_bytes()),
-            expected,
-            "{stream:?}"
-        );
+        let expected: Vec<_> =
+            expected.iter().map(|(name, data)| SseEvent { name: (*name).into(), data: (*data).into() }).collect();
+        assert_eq!(SseReader::default().feed(stream.as_bytes()), expected, "{stream:?}");
         let mut reader = SseReader::default();
-        let byte_by_byte: Vec<_> = stream
-            .bytes()
-            .flat_map(|byte| reader.feed(&[byte]))
-            .collect();
+        let byte_by_byte: Vec<_> = stream.bytes().flat_map(|byte| reader.feed(&[byte])).collect();
         assert_eq!(byte_by_byte, expected, "{stream:?} byte by byte");
     }
 

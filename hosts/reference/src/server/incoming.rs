@@ -20,10 +20,7 @@ impl Server {
         let line = self.lies.bend_incoming(line);
         for message in rpc::parse(&line) {
             match message {
-                Incoming::Response {
-                    id: Some(id),
-                    outcome,
-                } => answers.extend(self.on_response(id, outcome)),
+                Incoming::Response { id: Some(id), outcome } => answers.extend(self.on_response(id, outcome)),
                 Incoming::Response { id: None, .. } => {}
                 Incoming::Request { id, method } => self.on_request(id, &method),
                 Incoming::Notification { method, params } => self.on_notification(&method, params),
@@ -37,18 +34,9 @@ impl Server {
             State::Probing { id: probe, attempt } if probe == id => self.on_probe(outcome, attempt),
             State::Initializing { id: handshake } if handshake == id => self.on_handshake(outcome),
             _ if self.subscription == Some(id) => self.subscription = None,
-            _ if self
-                .listing
-                .as_ref()
-                .is_some_and(|listing| listing.id == id) =>
-            {
-                self.on_page(outcome)
-            }
+            _ if self.listing.as_ref().is_some_and(|listing| listing.id == id) => self.on_page(outcome),
             _ => {
-                return Some(Answer {
-                    id,
-                    outcome: outcome.map(RawValue::to_owned),
-                });
+                return Some(Answer { id, outcome: outcome.map(RawValue::to_owned) });
             }
         }
         None
@@ -96,10 +84,7 @@ impl Server {
         match self.era {
             Era::Unknown => false,
             Era::Legacy => self.offers.tools,
-            Era::Modern if self.lies.tell(Fault::BelieveForeignChange) => true,
-            Era::Modern => {
-                self.subscription.is_some() && modern::subscription_of(params) == self.subscription
-            }
+            Era::Modern => self.subscription.is_some() && modern::subscription_of(params) == self.subscription,
         }
     }
 }

@@ -18,19 +18,13 @@ pub(super) enum Walk {
 impl Server {
     pub(super) fn list(&mut self) {
         let id = self.take_id();
-        let until = if self.listed {
-            Instant::now() + self.limits.start
-        } else {
-            self.start_by
-        };
+        let until = if self.listed { Instant::now() + self.limits.start } else { self.start_by };
         self.listing = Some(Listing::new(id, until, self.lies));
         self.send_list(id, None, until);
     }
 
     fn send_list(&mut self, id: u64, cursor: Option<&str>, deadline: Instant) {
-        let members = cursor
-            .map(|cursor| format!("\"cursor\":{cursor}"))
-            .unwrap_or_default();
+        let members = cursor.map(|cursor| format!("\"cursor\":{cursor}")).unwrap_or_default();
         let params = self.params(&members, "");
         self.send(&rpc::request(id, "tools/list", params.as_deref()), deadline);
     }
@@ -79,17 +73,10 @@ impl Server {
             self.list_version += 1;
         }
         if walk == Walk::Broken {
-            crate::note(&format!(
-                "server {}: the tool list could not be read to its end",
-                self.name
-            ));
+            crate::note(&format!("server {}: the tool list could not be read to its end", self.name));
         }
         self.listed = true;
-        let fresh_for = if self.era == Era::Modern {
-            listing.fresh_for
-        } else {
-            None
-        };
+        let fresh_for = if self.era == Era::Modern { listing.fresh_for } else { None };
         self.stale_at = fresh_for.map(|fresh_for| Instant::now() + fresh_for);
     }
 }

@@ -101,13 +101,7 @@ pub(crate) struct Server {
 
 impl Server {
     /// A server that has not been started.
-    pub(crate) fn new(
-        index: usize,
-        config: ServerConfig,
-        protocol: Protocol,
-        limits: Limits,
-        lies: Lies,
-    ) -> Self {
+    pub(crate) fn new(index: usize, config: ServerConfig, protocol: Protocol, limits: Limits, lies: Lies) -> Self {
         let now = Instant::now();
         Self {
             name: config.name.clone(),
@@ -121,10 +115,7 @@ impl Server {
             process: None,
             state: State::Idle,
             era: Era::Unknown,
-            offers: Offers {
-                tools: false,
-                list_changed: false,
-            },
+            offers: Offers { tools: false, list_changed: false },
             next_id: 1,
             until: now,
             start_by: now,
@@ -139,11 +130,7 @@ impl Server {
 
     /// Starts the process and opens the connection.
     pub(crate) fn start(&mut self, reactor: &mut Reactor) {
-        let opening = if self.protocol == Protocol::Legacy {
-            Opening::Handshake
-        } else {
-            Opening::Probe
-        };
+        let opening = if self.protocol == Protocol::Legacy { Opening::Handshake } else { Opening::Probe };
         self.start_with(reactor, opening);
     }
 
@@ -172,10 +159,7 @@ impl Server {
 
     /// Whether the connection is being opened or the list is being fetched.
     pub(crate) fn is_busy(&self) -> bool {
-        matches!(
-            self.state,
-            State::Probing { .. } | State::Initializing { .. }
-        ) || self.listing.is_some()
+        matches!(self.state, State::Probing { .. } | State::Initializing { .. }) || self.listing.is_some()
     }
 
     /// Whether requests can be sent.
@@ -258,20 +242,12 @@ impl Server {
 
     /// Sends a `tools/call`, and returns its id.
     pub(crate) fn call(&mut self, params: &str, use_id: &str) -> Option<u64> {
-        let meta = format!(
-            "\"hopcheck.reference/toolUseId\":{}",
-            crate::json::quote(use_id)
-        );
+        let meta = format!("\"hopcheck.reference/toolUseId\":{}", crate::json::quote(use_id));
         let params = self.params(params, &meta);
         let deadline = Instant::now() + self.limits.call;
         let id = self.take_id();
-        let id = if self.lies.tell(Fault::ReuseRequestId) {
-            1
-        } else {
-            id
-        };
-        self.send(&rpc::request(id, "tools/call", params.as_deref()), deadline)
-            .then_some(id)
+        let id = if self.lies.tell(Fault::ReuseRequestId) { 1 } else { id };
+        self.send(&rpc::request(id, "tools/call", params.as_deref()), deadline).then_some(id)
     }
 
     /// Tells the server that nobody waits for a request any more.
@@ -279,19 +255,9 @@ impl Server {
         if self.lies.tell(Fault::GiveUpSilently) {
             return;
         }
-        let id = if self.lies.tell(Fault::CancelWrongId) {
-            id + 1000
-        } else {
-            id
-        };
-        let params = format!(
-            "{{\"requestId\":{id},\"reason\":{}}}",
-            crate::json::quote(reason)
-        );
-        self.send(
-            &rpc::notification("notifications/cancelled", Some(&params)),
-            Instant::now() + LONGEST_REPLY,
-        );
+        let id = if self.lies.tell(Fault::CancelWrongId) { id + 1000 } else { id };
+        let params = format!("{{\"requestId\":{id},\"reason\":{}}}", crate::json::quote(reason));
+        self.send(&rpc::notification("notifications/cancelled", Some(&params)), Instant::now() + LONGEST_REPLY);
     }
 
     fn start_with(&mut self, reactor: &mut Reactor, opening: Opening) {
@@ -306,7 +272,7 @@ impl Server {
     }
 
     fn spawn(&mut self, reactor: &mut Reactor) -> bool {
-        match Process::spawn(&self.config, self.lies) {
+        match Process::spawn(&self.config) {
             Ok((process, stdout)) => {
                 reactor.add(Token::Server(self.index), stdout, Framing::Lines);
                 self.process = Some(process);
@@ -349,16 +315,8 @@ impl Server {
 
     /// The params of a request: its own members, and `_meta` as the era wants it.
     fn params(&self, members: &str, meta: &str) -> Option<String> {
-        let modern = if self.era == Era::Modern {
-            modern::meta_members(self.lies)
-        } else {
-            String::new()
-        };
-        let comma = if modern.is_empty() || meta.is_empty() {
-            ""
-        } else {
-            ","
-        };
+        let modern = if self.era == Era::Modern { modern::meta_members(self.lies) } else { String::new() };
+        let comma = if modern.is_empty() || meta.is_empty() { "" } else { "," };
         let meta = match format!("{modern}{comma}{meta}") {
             none if none.is_empty() => None,
             some => Some(format!("\"_meta\":{{{some}}}")),
@@ -380,12 +338,7 @@ impl Server {
         match written {
             Ok(()) => true,
             // A server that leaves before it has heard anything may still want a handshake; the end of its output decides.
-            Err(_)
-                if matches!(self.state, State::Probing { .. })
-                    && self.protocol == Protocol::Auto =>
-            {
-                false
-            }
+            Err(_) if matches!(self.state, State::Probing { .. }) && self.protocol == Protocol::Auto => false,
             Err(error) => {
                 self.fail(&format!("does not read its input: {error}"));
                 false

@@ -22,10 +22,7 @@ impl Server {
             Protocol::Auto => Instant::now() + (self.limits.start / 2).min(LONGEST_PROBE),
             Protocol::Legacy | Protocol::Modern => self.start_by,
         };
-        self.send(
-            &rpc::request(id, "server/discover", params.as_deref()),
-            self.start_by,
-        );
+        self.send(&rpc::request(id, "server/discover", params.as_deref()), self.start_by);
     }
 
     pub(super) fn initialize(&mut self) {
@@ -33,14 +30,7 @@ impl Server {
         let id = self.take_id();
         self.state = State::Initializing { id };
         self.until = self.start_by;
-        self.send(
-            &rpc::request(
-                id,
-                "initialize",
-                Some(&legacy::initialize_params(self.lies)),
-            ),
-            self.start_by,
-        );
+        self.send(&rpc::request(id, "initialize", Some(&legacy::initialize_params(self.lies))), self.start_by);
         if self.lies.tell(Fault::ListBeforeHandshake) {
             let id = self.take_id();
             self.send(&rpc::request(id, "tools/list", None), self.start_by);
@@ -50,17 +40,12 @@ impl Server {
     fn open(&mut self, offers: Offers) {
         self.offers = offers;
         self.state = State::Ready;
-        let wanted = offers.tools && offers.list_changed || self.lies.tell(Fault::SubscribeUnasked);
-        let forgotten = self.listed && self.lies.tell(Fault::ForgetSubscription);
-        if self.era == Era::Modern && wanted && !forgotten {
+        if self.era == Era::Modern && offers.tools && offers.list_changed {
             // Before the list, so that no change can fall between the two.
             let id = self.take_id();
             self.subscription = Some(id);
             let params = self.params("\"notifications\":{\"toolsListChanged\":true}", "");
-            self.send(
-                &rpc::request(id, "subscriptions/listen", params.as_deref()),
-                self.start_by,
-            );
+            self.send(&rpc::request(id, "subscriptions/listen", params.as_deref()), self.start_by);
         }
         if offers.tools || self.lies.tell(Fault::ListWithoutCapability) {
             self.list();
@@ -72,18 +57,13 @@ impl Server {
     }
 
     pub(super) fn on_probe(&mut self, outcome: Result<&RawValue, RpcError>, attempt: u8) {
-        let method_unknown = outcome
-            .as_ref()
-            .err()
-            .is_some_and(|error| error.number() == Some(METHOD_NOT_FOUND));
+        let method_unknown = outcome.as_ref().err().is_some_and(|error| error.number() == Some(METHOD_NOT_FOUND));
         match modern::read_probe(outcome) {
             Probe::Modern(offers) => {
                 self.era = Era::Modern;
                 self.open(offers);
             }
-            Probe::AskAgain | Probe::Refused(_)
-                if self.lies.tell(Fault::HandshakeAfterModernError) =>
-            {
+            Probe::AskAgain | Probe::Refused(_) if self.lies.tell(Fault::HandshakeAfterModernError) => {
                 self.initialize()
             }
             Probe::AskAgain if attempt < 2 => self.probe(attempt + 1),
@@ -103,10 +83,7 @@ impl Server {
         match legacy::read_initialize(outcome, self.lies) {
             Ok(offers) => {
                 if !self.lies.tell(Fault::SkipInitialized) {
-                    self.send(
-                        &rpc::notification("notifications/initialized", None),
-                        self.start_by,
-                    );
+                    self.send(&rpc::notification("notifications/initialized", None), self.start_by);
                 }
                 self.open(offers);
             }

@@ -21,11 +21,7 @@ pub(crate) enum Api {
 /// A piece of a scripted reply.
 pub(crate) enum Say {
     Text(String),
-    Call {
-        id: String,
-        name: String,
-        input: String,
-    },
+    Call { id: String, name: String, input: String },
 }
 
 /// Final text.
@@ -35,11 +31,7 @@ pub(crate) fn say(text: &str) -> Say {
 
 /// A tool use; over the Responses API the name is `NAMESPACE/NAME`.
 pub(crate) fn call(id: &str, name: &str, input: &str) -> Say {
-    Say::Call {
-        id: id.to_owned(),
-        name: name.to_owned(),
-        input: input.to_owned(),
-    }
+    Say::Call { id: id.to_owned(), name: name.to_owned(), input: input.to_owned() }
 }
 
 /// A run that has not been started.
@@ -58,11 +50,7 @@ pub(crate) struct Stage {
 impl Stage {
     pub(crate) fn new(api: Api) -> Self {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
-        let name = format!(
-            "refhost-{}-{}",
-            std::process::id(),
-            COUNT.fetch_add(1, Ordering::Relaxed)
-        );
+        let name = format!("refhost-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
         let folder = std::env::temp_dir().join(name);
         std::fs::create_dir(&folder).expect("a temporary folder");
         Self {
@@ -141,14 +129,8 @@ impl Stage {
         let mut host = Command::new(std::env::current_exe().expect("a path"));
         host.arg("host").arg("--config").arg(&file);
         host.args(self.fault.iter().flat_map(|name| ["--fault", name]));
-        host.args(if self.prompts.is_empty() {
-            &["--prompt", "go"][..]
-        } else {
-            &["--control"]
-        });
-        host.stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+        host.args(if self.prompts.is_empty() { &["--prompt", "go"][..] } else { &["--control"] });
+        host.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let api = self.api;
         let model = thread::spawn(move || serve_model(&listener, api, replies));
         let mut host = host.spawn().expect("the host starts");
@@ -174,17 +156,13 @@ impl Stage {
             let line = line.expect("a line");
             let message: Value = serde_json::from_str(&line).expect("the host writes JSON");
             if message["type"] == "control_request" {
-                let answer: Value = answers.next().map_or(Value::Null, |answer| {
-                    serde_json::from_str(answer).expect("JSON")
-                });
-                let response = json!({"subtype": "success", "request_id": message["request_id"], "response": answer});
+                let answer: Value =
+                    answers.next().map_or(Value::Null, |answer| serde_json::from_str(answer).expect("JSON"));
+                let response =
+                    json!({"subtype": "success", "request_id": message["request_id"], "response": answer});
                 if let Some(pipe) = &mut stdin {
-                    writeln!(
-                        pipe,
-                        "{}",
-                        json!({"type": "control_response", "response": response})
-                    )
-                    .expect("the host listens");
+                    writeln!(pipe, "{}", json!({"type": "control_response", "response": response}))
+                        .expect("the host listens");
                 }
             }
             if message["type"] == "result" {
@@ -193,22 +171,12 @@ impl Stage {
             output.push(line);
         }
         let mut errors = String::new();
-        host.stderr
-            .take()
-            .expect("its errors")
-            .read_to_string(&mut errors)
-            .expect("text");
+        host.stderr.take().expect("its errors").read_to_string(&mut errors).expect("text");
         let status = host.wait().expect("the host ends").code();
         // A connection without a request ends the model, if it still listens.
         drop(TcpStream::connect(address));
         let requests = model.join().expect("the model ends");
-        Run {
-            folder: self.folder,
-            requests,
-            output,
-            errors,
-            status,
-        }
+        Run { folder: self.folder, requests, output, errors, status }
     }
 }
 
@@ -227,30 +195,19 @@ impl Run {
     #[track_caller]
     pub(crate) fn ends_well(&self, text: &str) {
         let result = self.output.last().map(String::as_str).unwrap_or_default();
-        assert!(
-            result.contains(r#""subtype":"success""#) && result.contains(text),
-            "{result} {}",
-            self.errors
-        );
+        assert!(result.contains(r#""subtype":"success""#) && result.contains(text), "{result} {}", self.errors);
         assert_eq!(self.status, Some(0));
     }
 
     /// The lines that the server got.
     fn log(&self, server: &str) -> Vec<String> {
-        std::fs::read_to_string(self.folder.join(server))
-            .unwrap_or_default()
-            .lines()
-            .map(str::to_owned)
-            .collect()
+        std::fs::read_to_string(self.folder.join(server)).unwrap_or_default().lines().map(str::to_owned).collect()
     }
 
     /// The methods that the server got.
     pub(crate) fn methods(&self, server: &str) -> Vec<String> {
         let method = |line: &String| {
-            serde_json::from_str::<Value>(line).expect("JSON")["method"]
-                .as_str()
-                .unwrap_or("response")
-                .to_owned()
+            serde_json::from_str::<Value>(line).expect("JSON")["method"].as_str().unwrap_or("response").to_owned()
         };
         self.log(server).iter().map(method).collect()
     }
@@ -258,19 +215,13 @@ impl Run {
     /// The lines with this method.
     pub(crate) fn lines(&self, server: &str, method: &str) -> Vec<String> {
         let wanted = format!("\"method\":\"{method}\"");
-        self.log(server)
-            .into_iter()
-            .filter(|line| line.contains(&wanted))
-            .collect()
+        self.log(server).into_iter().filter(|line| line.contains(&wanted)).collect()
     }
 
     /// The only line with this method, or the first.
     #[track_caller]
     pub(crate) fn line(&self, server: &str, method: &str) -> String {
-        self.lines(server, method)
-            .into_iter()
-            .next()
-            .unwrap_or_else(|| panic!("no {method}"))
+        self.lines(server, method).into_iter().next().unwrap_or_else(|| panic!("no {method}"))
     }
 
     /// The tools of a model request, as text.
@@ -278,10 +229,7 @@ impl Run {
     pub(crate) fn tools(&self, request: usize) -> &str {
         let body = &self.requests[request];
         let from = body.find("\"tools\":").expect("tools");
-        let to = body
-            .find("\"messages\":")
-            .or_else(|| body.find("\"input\":"))
-            .expect("messages");
+        let to = body.find("\"messages\":").or_else(|| body.find("\"input\":")).expect("messages");
         &body[from..to]
     }
 }
@@ -371,11 +319,6 @@ fn events(api: Api, reply: &[Say]) -> String {
     });
     events
         .iter()
-        .map(|event| {
-            format!(
-                "event: {}\ndata: {event}\n\n",
-                event["type"].as_str().unwrap_or_default()
-            )
-        })
+        .map(|event| format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap_or_default()))
         .collect()
 }

@@ -11,16 +11,8 @@ pub(crate) fn serve(args: &[String]) -> ExitCode {
     let [behaviour, log] = args else {
         return ExitCode::from(2);
     };
-    let mut log = OpenOptions::new()
-        .create(true)
-        .append(true)
-        .open(log)
-        .expect("a log");
-    let mut server = Server {
-        behaviour: behaviour.clone(),
-        grown: false,
-        subscription: Value::Null,
-    };
+    let mut log = OpenOptions::new().create(true).append(true).open(log).expect("a log");
+    let mut server = Server { behaviour: behaviour.clone(), grown: false, subscription: Value::Null };
     for line in io::stdin().lock().lines() {
         let line = line.expect("a line");
         writeln!(log, "{line}").expect("a log");
@@ -44,11 +36,7 @@ impl Server {
         let modern = self.behaviour == "modern";
         let id = &message["id"];
         let capabilities = json!({"tools": {"listChanged": true}});
-        let version = if modern || self.behaviour == "legacy" {
-            "2025-11-25"
-        } else {
-            &self.behaviour
-        };
+        let version = if modern || self.behaviour == "legacy" { "2025-11-25" } else { &self.behaviour };
         let result = match message["method"].as_str().unwrap_or_default() {
             "server/discover" if modern => {
                 json!({"supportedVersions": ["2026-07-28"], "capabilities": capabilities, "resultType": "complete"})
@@ -62,16 +50,12 @@ impl Server {
                 return;
             }
             "tools/list" => self.list(&message["params"]["cursor"]),
-            "tools/call" => {
-                match self.call(message["params"]["name"].as_str().unwrap_or_default(), line) {
-                    Some(result) => result,
-                    None => return,
-                }
-            }
+            "tools/call" => match self.call(message["params"]["name"].as_str().unwrap_or_default(), line) {
+                Some(result) => result,
+                None => return,
+            },
             _ => {
-                write(
-                    &json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32601, "message": "unknown"}}),
-                );
+                write(&json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32601, "message": "unknown"}}));
                 return;
             }
         };
@@ -79,7 +63,8 @@ impl Server {
     }
 
     fn list(&self, cursor: &Value) -> Value {
-        let tool = |name: &str| json!({"name": name, "inputSchema": {"type": "object", "additionalProperties": true}});
+        let tool =
+            |name: &str| json!({"name": name, "inputSchema": {"type": "object", "additionalProperties": true}});
         if cursor.is_null() {
             let text = json!({"type": "object", "properties": {"text": {"type": "string"}}});
             return json!({"tools": [{"name": "echo", "description": "Echoes.", "inputSchema": text}, {"name": "no_schema"}, tool("any")], "nextCursor": ""});
@@ -94,9 +79,7 @@ impl Server {
     fn call(&mut self, tool: &str, line: &str) -> Option<Value> {
         let text = match tool {
             "fail" => {
-                return Some(
-                    json!({"content": [{"type": "text", "text": "it went wrong"}], "isError": true}),
-                );
+                return Some(json!({"content": [{"type": "text", "text": "it went wrong"}], "isError": true}));
             }
             "twice" if !line.contains("\"requestState\":\"ä=\"") => {
                 return Some(json!({"resultType": "input_required", "requestState": "ä="}));
@@ -112,12 +95,10 @@ impl Server {
                 "grown".to_owned()
             }
             _ => {
-                let arguments = line.split("\"arguments\":").nth(1).and_then(|rest| {
-                    rest.split(",\"_meta\"")
-                        .next()?
-                        .split(",\"requestState\"")
-                        .next()
-                });
+                let arguments = line
+                    .split("\"arguments\":")
+                    .nth(1)
+                    .and_then(|rest| rest.split(",\"_meta\"").next()?.split(",\"requestState\"").next());
                 format!("{tool} {}", arguments.unwrap_or_default())
             }
         };
