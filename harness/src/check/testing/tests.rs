@@ -66,7 +66,7 @@ fn a_host_that_does_nothing_passes_nothing() {
 /// What went wrong is mostly in how the host ended, and in its last words.
 #[test]
 fn a_host_that_does_nothing_is_quoted() {
-    let plan = plans(&profile("null", None)).remove(0);
+    let plan = plans(&profile("null", None), SelectRevisions::Default).remove(0);
     let mut trace = record_nothing(&plan);
     let mut line = trace.events[2].clone();
     line.kind = Kind::HostErr;
@@ -81,7 +81,7 @@ fn a_host_that_does_nothing_is_quoted() {
 
 #[test]
 fn a_trace_that_was_cut_is_no_fault_of_the_host() {
-    let plan = plans(&profile("reference", None)).remove(0);
+    let plan = plans(&profile("reference", None), SelectRevisions::Default).remove(0);
     let whole = record(&plan, Habits::SendsIds);
     for kept in 0..whole.events.len() {
         let mut cut = whole.clone();
