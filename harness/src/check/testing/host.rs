@@ -6,7 +6,7 @@ use crate::host::profile::ApiName;
 use crate::json::Json;
 use crate::model::{Engine, Ours, Prompts, Role, api};
 use crate::plan::{Plan, Published};
-use crate::revision::Era;
+use crate::revision::{Era, Revision};
 use crate::scenario::ast::{Answer, ToolRef, UseKind};
 use crate::server::{Act, Cause, Server};
 use crate::trace::event::{Event, Kind};
@@ -104,11 +104,12 @@ impl Host<'_> {
         let mut server =
             Server::new(key, planned.script.clone(), revision, planned.words.clone(), self.plan.key.seed);
         let conn = u32::try_from(at).unwrap() + 1;
-        self.tape.fact(Kind::ServerStart, Some((key, conn)), Json::object([("pid", 100 + at)]));
+        let start = Json::object([("canaries", Json::array([planned.canary()]))]);
+        self.tape.fact(Kind::ServerStart, Some((key, conn)), start);
         let acts = server.open(conn);
         self.links.push(Link { key: key.clone(), conn, server, next_id: 1, tools: Vec::new(), alive: true });
         self.perform(at, acts, None);
-        match revision.era() {
+        let offer = match revision.era() {
             Era::Legacy => {
                 let info = Json::object([("name", "simulated"), ("version", "1.0")]);
                 let params = Json::object([
@@ -116,23 +117,32 @@ impl Host<'_> {
                     ("capabilities", Json::empty()),
                     ("clientInfo", info),
                 ]);
-                if self.request(at, "initialize", params).is_some() {
-                    let line = Json::object([("jsonrpc", "2.0"), ("method", "notifications/initialized")]);
-                    self.line(at, &line);
-                }
+                self.request(at, "initialize", params)
             }
-            Era::Modern => {
-                self.request(at, "server/discover", Json::empty());
-            }
+            Era::Modern => self.request(at, "server/discover", Json::empty()),
+        };
+        let Some(Ok(offer)) = offer else { return };
+        if offer.str("protocolVersion").is_some_and(|version| Revision::parse(version).is_none()) {
+            self.close(at);
+            self.links[at].alive = false;
+            return;
         }
-        self.list(at);
+        if revision.era() == Era::Legacy {
+            let line = Json::object([("jsonrpc", "2.0"), ("method", "notifications/initialized")]);
+            self.line(at, &line);
+        }
+        if offer.at(&["capabilities", "tools"]).is_some() {
+            self.list(at);
+        }
     }
 
     fn list(&mut self, at: usize) {
         let mut params = Json::empty();
         while let Some(Ok(page)) = self.request(at, "tools/list", params) {
             let tools = page.get("tools").map(Json::items).unwrap_or_default();
-            self.links[at].tools.extend(tools.iter().cloned());
+            // A model cannot be offered a tool without a schema.
+            let usable = tools.iter().filter(|tool| tool.at(&["inputSchema", "type"]).is_some());
+            self.links[at].tools.extend(usable.cloned());
             let Some(cursor) = page.get("nextCursor") else { break };
             params = Json::object([("cursor", cursor.clone())]);
         }
