@@ -54,12 +54,13 @@ pub fn judge(plan: &Plan, trace: &Trace) -> Vec<Finding> {
     catalogue::check(&view, &mut sheet);
     claims::check(&view, &mut sheet);
     traits::check(&view, &mut sheet);
-    named(plan, &mut sheet);
+    named(&view, &mut sheet);
     sheet.findings
 }
 
 /// Requirements that the scenario names must come to a verdict: without one they are untestable, or do not apply.
-fn named(plan: &Plan, sheet: &mut Sheet<'_>) {
+fn named(view: &View<'_>, sheet: &mut Sheet<'_>) {
+    let plan = view.plan;
     for named in &plan.scenario.requirements {
         let id = named.value.as_str();
         if sheet.findings.iter().any(|finding| finding.requirement == id) {
@@ -71,6 +72,10 @@ fn named(plan: &Plan, sheet: &mut Sheet<'_>) {
         };
         if let Some((verdict, reason)) = claims::not_applicable(id, plan) {
             sheet.bare(id, requirement.level, verdict, reason, &named.span);
+            continue;
+        }
+        if let Some(reason) = catalogue::undecided(id, view) {
+            sheet.bare(id, requirement.level, Verdict::NotApplicable, reason, &named.span);
             continue;
         }
         match requirement.not_applicable(&plan.profile.name, plan.key.revision) {

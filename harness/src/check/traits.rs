@@ -9,7 +9,8 @@ use super::stable_list::is_gated;
 use super::view::{Emitted, Run, View};
 use crate::host::profile::ApiName;
 use crate::json::{Json, NumberModel};
-use crate::scenario::ast::{Answer, DenyBy, Input, UseKind};
+use crate::plan::Plan;
+use crate::scenario::ast::{Answer, DenyBy, Input, Permissions, ToolRef, UseKind};
 use crate::trace::event::{Event, Kind};
 
 pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>) {
@@ -24,7 +25,12 @@ pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>) {
         let calls = run.calls(used).map(|(_, call)| call.event);
         (!words.is_empty()).then(|| (words.into_iter().collect::<Vec<_>>().join(", "), calls.collect()))
     });
-    of_uses(view, sheet, "denied-visible", "tools that are denied or asked about are", denied_visible);
+    of_uses(view, sheet, "denied-visible", "tools that are denied are", |run, used| {
+        visible(run, used, Gated::Denied)
+    });
+    of_uses(view, sheet, "asked-visible", "tools that are asked about are", |run, used| {
+        visible(run, used, Gated::Asked)
+    });
     of_uses(view, sheet, "denial-shape", "a denial is told as", denial_shape);
     of_uses(view, sheet, "ended-without-result", "the run ended without the result of", ended_without_result);
     of_uses(view, sheet, "error-visible", "an error result shows as", error_visible);
@@ -82,6 +88,8 @@ fn opening(view: &View<'_>, sheet: &mut Sheet<'_>) {
     let mut requested = BTreeSet::new();
     let mut capabilities = BTreeSet::new();
     let mut evidence = Vec::new();
+    let mut asking = Vec::new();
+    let mut declaring = Vec::new();
     for conn in view.judged().flat_map(|run| &run.conns) {
         let Some(first) = conn.rpcs.first() else { continue };
         evidence.push(first.event);
@@ -89,23 +97,29 @@ fn opening(view: &View<'_>, sheet: &mut Sheet<'_>) {
         for rpc in &conn.rpcs {
             let meta = |key: &str| rpc.param("_meta").and_then(|meta| meta.get(key));
             let version = rpc.param("protocolVersion").or_else(|| meta("io.modelcontextprotocol/protocolVersion"));
-            requested.extend(version.and_then(Json::as_str).map(str::to_owned));
+            if version.and_then(Json::as_str).is_some_and(|version| requested.insert(version.to_owned())) {
+                asking.push(rpc.event);
+            }
             let declared = meta("io.modelcontextprotocol/clientCapabilities")
                 .or_else(|| rpc.param("capabilities").filter(|_| rpc.method == "initialize"));
             let names = declared.map(Json::members).unwrap_or_default();
+            let known = capabilities.len();
             capabilities.extend(names.iter().map(|(name, _)| name.to_lossy().into_owned()));
+            if capabilities.len() > known {
+                declaring.push(rpc.event);
+            }
         }
     }
     let list = |words: BTreeSet<String>| words.into_iter().collect::<Vec<_>>().join(", ");
     if let Some(first) = evidence.first().copied() {
         let (probe, requested) = (list(probe), list(requested));
         let message = format!("connections are opened by {probe}");
-        sheet.record("era-probe", probe, message, evidence.clone(), None);
+        sheet.record("era-probe", probe, message, evidence, None);
         let message = format!("versions asked for: {requested}");
-        sheet.record("protocol-requested", requested, message, evidence, None);
+        sheet.record("protocol-requested", requested, message, asking.into_iter().chain([first]), None);
         let names = if capabilities.is_empty() { "none".to_owned() } else { list(capabilities) };
         let message = format!("capabilities of the client: {names}");
-        sheet.record("client-capabilities", names, message, [first], None);
+        sheet.record("client-capabilities", names, message, declaring.into_iter().chain([first]), None);
     }
 }
 
@@ -134,12 +148,30 @@ fn list_order(view: &View<'_>, sheet: &mut Sheet<'_>) {
     sheet.record("list-order", value, message, exchanges.iter().map(|exchange| exchange.event), None);
 }
 
-fn denied_visible<'a>(run: &Run<'a>, used: &Emitted<'a>) -> Option<(String, Vec<&'a Event>)> {
+/// What stands between the model and a tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Gated {
+    Denied,
+    Asked,
+}
+
+fn visible<'a>(run: &Run<'a>, used: &Emitted<'a>, gated: Gated) -> Option<(String, Vec<&'a Event>)> {
     let tool = &used.planned.tool;
     let asked = &run.exchanges[used.asked];
     let listed = run.listed_before(asked.event).iter().any(|(known, _)| known == tool);
     let value = if asked.offers(tool) { "visible" } else { "hidden" };
-    (is_gated(run.plan, tool) && listed).then(|| (value.to_owned(), vec![asked.event]))
+    let of = if is_denied_tool(run.plan, tool) { Gated::Denied } else { Gated::Asked };
+    (is_gated(run.plan, tool) && of == gated && listed).then(|| (value.to_owned(), vec![asked.event]))
+}
+
+/// Denied by a rule, or by a step that leaves it to the host how.
+fn is_denied_tool(plan: &Plan, tool: &ToolRef) -> bool {
+    let by_rule = match &plan.scenario.permissions {
+        Permissions::Rules(rules) => rules.deny.iter().any(|pattern| pattern.value.matches(tool)),
+        Permissions::Implied | Permissions::None => false,
+    };
+    let by_step = |kind: &UseKind| matches!(kind, UseKind::Deny { by } if *by != Some(DenyBy::Schema));
+    by_rule || plan.uses.iter().any(|planned| planned.tool == *tool && by_step(&planned.kind))
 }
 
 fn is_denied(used: &Emitted<'_>) -> bool {

@@ -27,6 +27,11 @@ pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>) {
     stdio::check(view, sheet);
 }
 
+/// Why a trace that has a subject for a rule does not decide it, where that is no fault of the host.
+pub(super) fn undecided(id: &str, view: &View<'_>) -> Option<String> {
+    (id == "stdio.shutdown.close-stdin-first").then(|| stdio::at_once(view)).flatten()
+}
+
 /// All connections of a trace.
 fn conns<'v, 'a>(view: &'v View<'a>) -> impl Iterator<Item = &'v Conn<'a>> {
     view.runs.iter().flat_map(|run| &run.conns)

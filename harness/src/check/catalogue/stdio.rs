@@ -86,26 +86,38 @@ fn embedded(conn: &Conn<'_>, tally: &mut Tally) {
 
 /// The host ends a connection by closing the server's standard input, before any signal.
 ///
-/// A host may close and signal at the same moment from two threads, so one signal just before the end of input proves
-/// nothing, and a server that dies of it never sees the end. A second signal with the input still open does, and so does
-/// a signal that no server survives.
+/// A host may close and signal at the same moment from two threads, so one signal next to the end of input proves nothing
+/// either way, and a server that dies of it never sees the end. A second signal with the input still open does, and so
+/// does a signal that no server survives. An end without any signal is the proof of the contrary.
 fn shutdown(conn: &Conn<'_>, tally: &mut Tally) {
     let eof = conn.first(Kind::WireEof);
     let open = |event: &&Event| eof.is_none_or(|eof| after(eof, event));
-    let caught = conn.events.iter().copied().filter(|event| event.kind == Kind::ServerSignal);
-    // SIGKILL cannot be reported by the server; it shows in how the server ended.
-    let killed = conn.events.iter().copied().filter(|event| {
-        event.kind == Kind::ServerExit
-            && event.data.str("by") == Some("host")
-            && event.data.str("signal") == Some("SIGKILL")
-    });
-    let early: Vec<&Event> = caught.chain(killed.clone()).filter(open).collect();
-    let deadly = killed.filter(open).count() > 0;
-    if early.len() > 1 || deadly {
+    let early: Vec<&Event> = signals(conn).filter(open).collect();
+    if early.len() > 1 || early.iter().any(|event| event.kind == Kind::ServerExit) {
         tally.fails(format!("`{}` got signals while its input was open", conn.server), early);
-    } else if let Some(eof) = eof.filter(|_| early.is_empty()) {
+    } else if let Some(eof) = eof.filter(|_| signals(conn).next().is_none()) {
         tally.holds([eof]);
     }
+}
+
+/// The signals of the host to a server. SIGKILL cannot be reported by the server; it shows in how the server ended.
+fn signals<'v>(conn: &'v Conn<'v>) -> impl Iterator<Item = &'v Event> {
+    let fact = |event: &Event, key: &str, value: &str| event.data.str(key) == Some(value);
+    conn.events.iter().copied().filter(move |event| match event.kind {
+        Kind::ServerSignal => true,
+        Kind::ServerExit => fact(event, "by", "host") && fact(event, "signal", "SIGKILL"),
+        _ => false,
+    })
+}
+
+/// Why nothing can be said of the order of a shutdown, where the host closed and signalled at once.
+pub(super) fn at_once(view: &View<'_>) -> Option<String> {
+    let conn =
+        super::conns(view).find(|conn| conn.first(Kind::WireEof).is_some() && signals(conn).next().is_some())?;
+    let server = &conn.server;
+    Some(format!(
+        "`{server}` got a signal next to the end of its input, and which was to come first cannot be told"
+    ))
 }
 
 fn one_client(view: &View<'_>) -> Tally {

@@ -297,7 +297,8 @@ fn invented(plan: &Plan, trace: &Trace) -> Option<Trace> {
             arrays(body, &mut |items| {
                 let entry = items.iter().find(|item| is_offer(item) && item.str("name") == Some(&first)).cloned();
                 items.extend(entry.map(|mut entry| {
-                    entry.set("name", "mcp__invented__tool");
+                    entry.set("name", format!("{first}_invented"));
+                    entry.set("description", "Listed by nobody.");
                     entry
                 }));
             });

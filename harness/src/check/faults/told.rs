@@ -159,7 +159,7 @@ pub(super) const FAULTS: &[TraceFault] = &[
         &["base.result-type.unknown-invalid"],
         "A result of an unknown type was told as a success.",
         |plan, trace| {
-            let Some(text) = unknown_type(plan, trace) else { return None };
+            let text = unknown_type(plan, trace)?;
             results(
                 plan,
                 trace,

@@ -81,7 +81,10 @@ fn record_schema_gate(view: &View<'_>, sheet: &mut Sheet<'_>, planned: &PlannedU
     let schema = schema::of(view.plan, &planned.tool);
     let given = used.arguments();
     let broken = given.as_ref().and_then(|given| schema::violation(schema?, given));
+    let question = run.question(planned.index).map(|question| question.event);
     let (value, what) = match (run.calls(used).next(), &given) {
+        // It was the user who stopped it. Whether a gate behind the question would have is not known.
+        (None, _) if question.is_some() => ("asked", "put before the user, who denied them"),
         (None, _) => ("blocked", "not sent"),
         (Some((_, call)), Some(given)) if given.equals(&arguments::sent(call), NumberModel::Decimal) => {
             ("forwarded", "sent as they were")
@@ -95,5 +98,6 @@ fn record_schema_gate(view: &View<'_>, sheet: &mut Sheet<'_>, planned: &PlannedU
     let message = format!("arguments of `{}` that fail the schema were {what}", planned.tool);
     let follow = run.follow(used).map(|exchange| exchange.event);
     let calls = run.calls(used).map(|(_, call)| call.event);
-    sheet.record(&name, value, message, [used.reply].into_iter().chain(calls).chain(follow), Some(&planned.span));
+    let events = [used.reply].into_iter().chain(question).chain(calls).chain(follow);
+    sheet.record(&name, value, message, events, Some(&planned.span));
 }

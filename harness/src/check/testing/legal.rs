@@ -242,3 +242,97 @@ fn a_second_call_needs_a_licence() {
         assert_eq!(verdict(&retried(none)), Some(Verdict::Fail), "{none}");
     }
 }
+
+/// The one finding of that id.
+#[track_caller]
+fn one<'f>(findings: &'f [Finding], id: &str) -> &'f Finding {
+    let found: Vec<_> = findings.iter().filter(|finding| finding.requirement == id).collect();
+    assert_eq!(found.len(), 1, "{id}: {found:?}");
+    found[0]
+}
+
+/// A host that closes and signals from two threads is recorded in this order and in that.
+#[test]
+fn one_signal_next_to_the_end_of_input_decides_nothing() {
+    let id = "stdio.shutdown.close-stdin-first";
+    let text = &CALLS.replacen("[server.orders]", &format!("requirements = [\"{id}\"]\n[server.orders]"), 1);
+    let signals = |before: &'static [&'static str], after: &'static [&'static str]| {
+        move |view: &View<'_>, tape: &mut Tape| {
+            let eof = view.runs[0].conns[0].first(Kind::WireEof).unwrap().n;
+            let signal = |tape: &Tape, name: &str| {
+                let mut event = tape.copy(eof).unwrap();
+                event.kind = Kind::ServerSignal;
+                event.data = Json::object([("signal", name)]);
+                event
+            };
+            for name in before {
+                let event = signal(tape, name);
+                tape.before(eof, event).unwrap();
+            }
+            for name in after {
+                let event = signal(tape, name);
+                tape.after(eof, event).unwrap();
+            }
+        }
+    };
+    for (before, after) in [(&["SIGTERM"][..], &[][..]), (&[][..], &["SIGTERM"][..])] {
+        let findings = check(text, &ERAS, signals(before, after));
+        for finding in findings.iter().filter(|finding| finding.requirement == id) {
+            assert_eq!(finding.verdict, Verdict::NotApplicable, "{before:?} {after:?}: {finding:?}");
+        }
+    }
+    let plan = plan_of(text, &profile("reference", None), "2025-11-25");
+    let verdict = |before, after| one(&judge(&plan, &changed(&plan, &signals(before, after))), id).verdict;
+    assert_eq!(verdict(&[], &[]), Verdict::Pass);
+    assert_eq!(verdict(&["SIGINT", "SIGTERM"], &[]), Verdict::Fail);
+}
+
+/// The use that a user denied has not met a schema gate.
+#[test]
+fn a_question_about_wrong_arguments_is_no_schema_gate() {
+    let text = r#"
+title = "A question about arguments that fail the schema"
+[server.orders]
+script = "orders"
+[permissions]
+ask = ["orders/create_note"]
+[[step]]
+deny = "orders/create_note"
+with = { order_id = "A-1042" }
+by = "schema"
+[[step]]
+ask = "orders/create_note"
+with = { text = "x" }
+answer = "deny"
+[[step]]
+say = "Done."
+"#;
+    let plan = plan_of(text, &profile("claude-code", None), "2025-11-25");
+    let asked = |view: &View<'_>, tape: &mut Tape| {
+        let uses = &view.runs[0].uses;
+        let question = view.runs[0].question(1).unwrap();
+        let mut events = [tape.copy(question.event.n).unwrap(), tape.copy(question.answer.unwrap().n).unwrap()];
+        events[0].data.set("use", 0);
+        events[0].data.set("tool_use", uses[0].id.as_str());
+        for event in events.into_iter().rev() {
+            tape.after(uses[0].reply.n, event).unwrap();
+        }
+    };
+    let silent = judge(&plan, &changed(&plan, &|_: &View<'_>, _: &mut Tape| ()));
+    assert_eq!(value(&silent, "trait.schema-gate.required"), "blocked");
+    let findings = judge(&plan, &changed(&plan, &asked));
+    assert_eq!(value(&findings, "trait.schema-gate.required"), "asked");
+    // It is asked about, not denied.
+    assert_eq!(value(&findings, "trait.asked-visible"), "visible");
+    assert!(findings.iter().all(|finding| finding.requirement != "trait.denied-visible"));
+}
+
+#[test]
+fn what_is_denied_and_what_is_asked_about_are_told_apart() {
+    let source =
+        crate::library::scenarios().iter().find(|source| source.name.ends_with("call/order-service.toml"));
+    let plan = plan_of(&source.unwrap().text, &profile("claude-code", None), "2025-11-25");
+    let findings = judge(&plan, &changed(&plan, &|_: &View<'_>, _: &mut Tape| ()));
+    let of = |id: &str| one(&findings, id).evidence.len();
+    assert_eq!((of("trait.denied-visible"), of("trait.asked-visible")), (1, 1));
+}
