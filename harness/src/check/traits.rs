@@ -25,7 +25,9 @@ pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>) {
         let calls = run.calls(used).map(|(_, call)| call.event);
         (!words.is_empty()).then(|| (words.into_iter().collect::<Vec<_>>().join(", "), calls.collect()))
     });
-    of_uses(view, sheet, "denied-visible", "tools that are denied are", |run, used| visible(run, used, Gated::Denied));
+    of_uses(view, sheet, "denied-visible", "tools that are denied are", |run, used| {
+        visible(run, used, Gated::Denied)
+    });
     of_uses(view, sheet, "asked-visible", "tools that are asked about are", |run, used| {
         visible(run, used, Gated::Asked)
     });

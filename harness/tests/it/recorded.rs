@@ -75,7 +75,11 @@ fn recorded_traces_are_judged_as_before() {
         for finding in findings.iter().filter(|finding| finding.verdict == Verdict::Pass) {
             assert!(!finding.evidence.is_empty(), "{name}: {} passes without evidence", finding.requirement);
             for n in &finding.evidence {
-                assert!(numbers.contains(n), "{name}: {} rests on event {n}, which is not there", finding.requirement);
+                assert!(
+                    numbers.contains(n),
+                    "{name}: {} rests on event {n}, which is not there",
+                    finding.requirement
+                );
             }
         }
     }

@@ -112,11 +112,12 @@ fn signals<'v>(conn: &'v Conn<'v>) -> impl Iterator<Item = &'v Event> {
 
 /// Why nothing can be said of the order of a shutdown, where the host closed and signalled at once.
 pub(super) fn at_once(view: &View<'_>) -> Option<String> {
-    let conn = super::conns(view).find(|conn| {
-        conn.first(Kind::WireEof).is_some() && signals(conn).next().is_some()
-    })?;
+    let conn =
+        super::conns(view).find(|conn| conn.first(Kind::WireEof).is_some() && signals(conn).next().is_some())?;
     let server = &conn.server;
-    Some(format!("`{server}` got a signal next to the end of its input, and which was to come first cannot be told"))
+    Some(format!(
+        "`{server}` got a signal next to the end of its input, and which was to come first cannot be told"
+    ))
 }
 
 fn one_client(view: &View<'_>) -> Tally {

@@ -329,7 +329,8 @@ say = "Done."
 
 #[test]
 fn what_is_denied_and_what_is_asked_about_are_told_apart() {
-    let source = crate::library::scenarios().iter().find(|source| source.name.ends_with("call/order-service.toml"));
+    let source =
+        crate::library::scenarios().iter().find(|source| source.name.ends_with("call/order-service.toml"));
     let plan = plan_of(&source.unwrap().text, &profile("claude-code", None), "2025-11-25");
     let findings = judge(&plan, &changed(&plan, &|_: &View<'_>, _: &mut Tape| ()));
     let of = |id: &str| one(&findings, id).evidence.len();
