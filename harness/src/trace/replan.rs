@@ -92,7 +92,7 @@ mod tests {
     fn what_did_not_apply_does_not_apply_when_read_again() {
         let scenario =
             library::scenarios().iter().find(|source| source.name == "scenarios/connect/no-handshake.toml");
-        let (_, profile) = library::profiles().iter().find(|(name, _)| name == "codex").unwrap();
+        let (_, profile) = library::profiles().iter().find(|(name, _)| name == "reference").unwrap();
         let script = |name: &str| {
             let source = library::scripts().iter().find(|(known, _)| known == name).unwrap().1.clone();
             (name.to_owned(), source)
@@ -101,14 +101,14 @@ mod tests {
             hopcheck: "0.0.0".to_owned(),
             plan: PlanKey {
                 scenario: "connect/no-handshake".to_owned(),
-                host: "codex".to_owned(),
+                host: "reference".to_owned(),
                 variant: None,
                 version: None,
                 revision: Revision::V2026_07_28,
                 transport: Transport::Stdio,
                 seed: 7,
             },
-            not_applicable: Some("codex has no such revision".to_owned()),
+            not_applicable: Some("the host has no such revision".to_owned()),
             scenario: scenario.unwrap().clone(),
             scripts: vec![script("orders")],
             profile: profile.clone(),
@@ -116,7 +116,7 @@ mod tests {
             environment: Json::Null,
         };
         match header.replan().unwrap() {
-            Planned::NotApplicable { reason, .. } => assert_eq!(reason, "codex has no such revision"),
+            Planned::NotApplicable { reason, .. } => assert_eq!(reason, "the host has no such revision"),
             Planned::Run(_) => panic!("planned, though it did not apply"),
         }
     }
