@@ -105,6 +105,17 @@ pub fn same_id(a: &Json, b: &Json) -> bool {
     a.equals(b, NumberModel::Decimal)
 }
 
+/// A word that two ids have in common where they are the same. Different ids may share one as well.
+#[must_use]
+pub fn id_bucket(id: &Json) -> String {
+    match id {
+        // Equal decimals are equal doubles; zero has two.
+        Json::Number(number) => format!("{:?}", number.as_f64() + 0.0),
+        Json::String(text) => text.to_lossy().to_string(),
+        _ => String::new(),
+    }
+}
+
 /// Everything that JSON-RPC 2.0, as MCP narrows it, does not allow in the envelope of a message or batch. Each is a
 /// lowercase fragment; those of a batch begin with the index of the message. No rule of a revision or method is applied.
 #[must_use]
@@ -260,5 +271,9 @@ mod tests {
         let id = |text: &str| Json::parse(text).unwrap();
         assert!(same_id(&id("1"), &id("1.0")));
         assert!(!same_id(&id("1"), &id("\"1\"")));
+        for (a, b) in [("1", "1.0"), ("0", "-0"), ("\"a\"", "\"\\u0061\""), ("10", "1e1")] {
+            assert!(same_id(&id(a), &id(b)), "{a} {b}");
+            assert_eq!(id_bucket(&id(a)), id_bucket(&id(b)));
+        }
     }
 }

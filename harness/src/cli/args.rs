@@ -63,7 +63,7 @@ pub(super) struct PlanArgs {
     #[arg(long, value_name = "NAME")]
     pub(super) fault: Option<String>,
     /// Runs at a time [default: the number of cores]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = jobs)]
     pub(super) jobs: Option<NonZeroUsize>,
     /// Whether runs are cut off from the network
     #[arg(long, value_name = "WHEN", default_value = "auto")]
@@ -145,7 +145,7 @@ pub(super) struct SelfTestArgs {
     #[arg(long, value_name = "KIND=FILE", value_parser = report_file)]
     pub(super) report: Vec<ReportFile>,
     /// Runs at a time [default: the number of cores]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = jobs)]
     pub(super) jobs: Option<NonZeroUsize>,
     /// Whether runs are cut off from the network
     #[arg(long, value_name = "WHEN", default_value = "auto")]
@@ -280,6 +280,10 @@ fn report_file(text: &str) -> Result<ReportFile, String> {
         }
         (None, _) => Err(format!("no reports of kind `{kind}`; there are `json` and `markdown`")),
     }
+}
+
+fn jobs(text: &str) -> Result<NonZeroUsize, String> {
+    text.parse().map_err(|_| "write a number from 1".to_owned())
 }
 
 fn revision(text: &str) -> Result<Revision, String> {

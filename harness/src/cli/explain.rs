@@ -30,7 +30,7 @@ fn text(requirement: &Requirement) -> String {
     let mut out = format!("{bold}{id}{bold:#}\n  {}\n\n", requirement.summary);
     let mut row = |name: &str, text: &str| {
         if !text.is_empty() {
-            let _ = writeln!(out, "  {name:12}{text}");
+            let _ = writeln!(out, "  {name:12} {text}");
         }
     };
     row("level", requirement.level.as_str());

@@ -1,6 +1,7 @@
 //! Reading and writing the files that a user names.
 
 use std::fs;
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -22,11 +23,20 @@ pub(super) fn read(path: &Path) -> Result<Arc<Source>, Failure> {
 
 /// Writes a file, with the folders that it needs.
 pub(super) fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    let refused = |cause| Failure::Usage(format!("cannot write {}: {cause}", path.display()));
+    prepare(path)?;
+    fs::write(path, text).map_err(|cause| refused(path, cause))
+}
+
+/// Makes the folders that a file needs. Done before a long run, it saves the user one in vain.
+pub(super) fn prepare(path: &Path) -> Result<(), Failure> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        fs::create_dir_all(folder).map_err(refused)?;
+        fs::create_dir_all(folder).map_err(|cause| refused(path, cause))?;
     }
-    fs::write(path, text).map_err(refused)
+    if path.is_dir() { Err(refused(path, io::ErrorKind::IsADirectory.into())) } else { Ok(()) }
+}
+
+fn refused(path: &Path, cause: io::Error) -> Failure {
+    Failure::Usage(format!("cannot write {}: {cause}", path.display()))
 }
 
 /// Files that cannot be used, as one failure that shows everything.

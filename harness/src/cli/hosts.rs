@@ -7,7 +7,7 @@ use super::exit::Failure;
 use super::files;
 use crate::diagnostic::{Source, did_you_mean};
 use crate::host::decode;
-use crate::host::locate::{self, Located};
+use crate::host::locate::{self, LocateError, Located};
 use crate::host::profile::Profile;
 use crate::library;
 
@@ -85,8 +85,10 @@ fn parse(source: &Arc<Source>, variant: Option<&str>, version: Option<&str>) -> 
 
 /// Finds the program, and resolves the profile for the version that it reports.
 fn host(source: &Arc<Source>, profile: &Profile) -> Result<Host, Failure> {
-    let located =
-        locate::locate(profile, &super::self_exe()?).map_err(|error| Failure::Host(error.to_string()))?;
+    let located = locate::locate(profile, &super::self_exe()?).map_err(|error| match error {
+        LocateError::NoHome(_) => Failure::Harness(anyhow::Error::new(error)),
+        _ => Failure::Host(error.to_string()),
+    })?;
     let version = Some(located.version.as_str()).filter(|version| !version.is_empty());
     let profile = parse(source, profile.variant.as_deref(), version)?;
     Ok(Host { profile: Arc::new(profile), located })

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::args::{JudgeArgs, Loudness};
 use super::exit::{Exit, Failure};
-use super::print::{self, Printer};
+use super::print::{self, Printer, Purpose};
 use crate::check;
 use crate::check::finding::Outcome;
 use crate::plan::{Plan, Planned};
@@ -15,7 +15,8 @@ use crate::trace::{self, Trace};
 
 /// Judges saved traces.
 pub(super) fn judge(args: &JudgeArgs) -> Result<Exit, Failure> {
-    let mut printer = Printer::new(Loudness::of_judge(args), args.reports.format, args.traces.len());
+    let mut printer =
+        Printer::new(Purpose::Judge, Loudness::of_judge(args), args.reports.format, args.traces.len());
     let mut runs = Vec::new();
     for path in &args.traces {
         let run = saved(path)?;

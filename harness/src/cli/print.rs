@@ -10,8 +10,18 @@ use crate::report::{self, Detail, RunReport, Summary};
 /// Failures that are shown in full where nobody asked for all.
 const SHOWN: usize = 10;
 
+/// What runs are carried out for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// To be judged.
+    Judge,
+    /// To be recorded, and judged another time.
+    Record,
+}
+
 /// Tells of runs as they end.
 pub(super) struct Printer {
+    purpose: Purpose,
     loudness: Loudness,
     format: Format,
     progress: Progress,
@@ -20,8 +30,8 @@ pub(super) struct Printer {
 }
 
 impl Printer {
-    pub(super) fn new(loudness: Loudness, format: Format, total: usize) -> Self {
-        Self { loudness, format, progress: Progress::new(), total, done: 0 }
+    pub(super) fn new(purpose: Purpose, loudness: Loudness, format: Format, total: usize) -> Self {
+        Self { purpose, loudness, format, progress: Progress::new(), total, done: 0 }
     }
 
     /// A run has ended.
@@ -39,7 +49,10 @@ impl Printer {
         };
         self.progress.clear();
         if line {
-            output::out(&report::run_line(run))?;
+            output::out(&match self.purpose {
+                Purpose::Judge => report::run_line(run),
+                Purpose::Record => report::record_line(run),
+            })?;
         }
         self.progress.show(&format!("{}/{} {}", self.done, self.total, run.scenario));
         Ok(())
@@ -50,6 +63,10 @@ impl Printer {
         self.progress.clear();
         if self.format == Format::Json {
             return output::out(&report::Kind::Json.render(runs));
+        }
+        if self.loudness != Loudness::Verbose && Summary::of(runs).ran() == 0 {
+            // Nothing else would tell why.
+            runs.iter().try_for_each(|run| output::out(&report::run_line(run)))?;
         }
         let detail = if self.loudness == Loudness::Verbose { Detail::All } else { Detail::First(SHOWN) };
         output::out(&report::failures(runs, detail))?;

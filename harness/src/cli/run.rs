@@ -8,7 +8,7 @@ use hopcheck_reference_host::fault::FAULTS;
 use super::args::{Format, Isolate, Loudness, PlanArgs, RecordArgs, RunArgs, Switch};
 use super::exit::{Exit, Failure};
 use super::hosts;
-use super::print::{self, Printer, Strictness};
+use super::print::{self, Printer, Purpose, Strictness};
 use super::suite::{self, Job, Ran};
 use super::traces::Store;
 use super::{files, judge, output, pool, random_seed, select};
@@ -24,11 +24,12 @@ use crate::trace::{Trace, file};
 /// Runs and judges.
 pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let jobs = jobs(&args.plans)?;
+    args.reports.report.iter().try_for_each(|file| files::prepare(&file.path))?;
     let store = match &args.out {
         Some(folder) => Store::all(folder)?,
         None => Store::problems()?,
     };
-    let mut printer = Printer::new(Loudness::of(&args.plans), args.reports.format, jobs.len());
+    let mut printer = Printer::new(Purpose::Judge, Loudness::of(&args.plans), args.reports.format, jobs.len());
     let runs = execute(jobs, &args.plans, &store, judge::report, &mut printer);
     store.tidy();
     let runs = runs?;
@@ -44,7 +45,7 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
 pub(super) fn record(args: &RecordArgs) -> Result<Exit, Failure> {
     let jobs = jobs(&args.plans)?;
     let store = Store::all(&args.out)?;
-    let mut printer = Printer::new(Loudness::of(&args.plans), Format::Text, jobs.len());
+    let mut printer = Printer::new(Purpose::Record, Loudness::of(&args.plans), Format::Text, jobs.len());
     let unjudged = |plan: &Plan, trace: &Trace| {
         let (outcome, reason) = crate::check::outcome(trace, &[]);
         // Nothing was judged, so only an error is more than a record.

@@ -47,7 +47,8 @@ fn whole(plan: &Plan, trace: &Trace) -> String {
     }
     let hops = plan.uses.len();
     if hops > 0 {
-        let _ = writeln!(out, "\n--hop 1..{hops} shows one hop side by side");
+        let which = if hops == 1 { "1".to_owned() } else { format!("N, from 1 to {hops},") };
+        let _ = writeln!(out, "\n--hop {which} shows one hop side by side");
     }
     out
 }
@@ -68,7 +69,10 @@ fn values(trace: &Trace, path: &Path) -> String {
 fn hop(plan: &Plan, trace: &Trace, number: usize, path: Option<&Path>) -> Result<String, Failure> {
     let view = View::new(plan, trace);
     let index = number.checked_sub(1).filter(|index| *index < plan.uses.len()).ok_or_else(|| {
-        Failure::Usage(format!("no hop {number}: the model has {} tool uses in this trace", plan.uses.len()))
+        Failure::Usage(format!(
+            "no hop {number}: tool uses that the model has in this scenario: {}",
+            plan.uses.len()
+        ))
     })?;
     let planned = &plan.uses[index];
     let mut out = format!("hop {number}: {}\n", planned.tool);
@@ -97,19 +101,23 @@ fn lanes(out: &mut String, run: &Run<'_>, used: &Emitted<'_>, path: Option<&Path
         Some(path) => path.find(&value).map_or_else(|| "(no such member)".to_owned(), pretty),
         None => pretty(&value),
     };
+    // A path speaks of whole messages, as it does without `--hop`; to the eye, the part that matters is enough.
+    let part = |name: &str, value: Json| match path {
+        Some(_) => select(Json::object([(name, value)])),
+        None => select(value),
+    };
     let input = Json::parse(&used.input).unwrap_or_else(|_| Json::from(used.input.as_str()));
     let asked = Json::object([("name", Json::from(used.published.to_string())), ("input", input)]);
     let mut wire = Vec::new();
     for (conn, rpc) in run.calls(used) {
         let mut text = format!("event {} to {}\n", rpc.event.n, conn.server);
-        text.push_str(&select(rpc.params.clone().unwrap_or(Json::Null)));
+        text.push_str(&part("params", rpc.params.clone().unwrap_or(Json::Null)));
         if let Some(answer) = rpc.answer() {
             let _ = write!(text, "\n\nevent {} back\n", answer.event.n);
-            let body = match &answer.body {
-                Ok(result) => result.clone(),
-                Err(error) => Json::object([("error", error.clone())]),
-            };
-            text.push_str(&select(body));
+            text.push_str(&match &answer.body {
+                Ok(result) => part("result", result.clone()),
+                Err(error) => select(Json::object([("error", error.clone())])),
+            });
         }
         wire.push(text);
     }

@@ -34,6 +34,9 @@ pub enum LocateError {
         /// How to get it.
         hint: String,
     },
+    /// There is no place for a throw-away home.
+    #[error("cannot make a temporary folder: {0}")]
+    NoHome(std::io::Error),
     /// The program is there but does not run.
     #[error("cannot start {program}: {cause}")]
     NotStarted {
@@ -100,7 +103,7 @@ pub fn locate(profile: &Profile, self_exe: &Path) -> Result<Located, LocateError
         return Ok(Located { bin, version: String::new() });
     }
     let failed = |cause: String| LocateError::NotStarted { program: bin[0].clone(), cause };
-    let home = tempfile::tempdir().map_err(|cause| failed(cause.to_string()))?;
+    let home = tempfile::tempdir().map_err(LocateError::NoHome)?;
     let mut child = Command::new(&bin[0])
         .args(&bin[1..])
         .args(&profile.version.args)

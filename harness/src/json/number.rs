@@ -43,9 +43,17 @@ impl Number {
     #[must_use]
     pub fn equals(&self, other: &Self, model: NumberModel) -> bool {
         match model {
-            NumberModel::Decimal => self.0 == other.0 || self.decimal() == other.decimal(),
+            NumberModel::Decimal if self.0 == other.0 => true,
+            // An integer has one text, so that different texts are different values. Most numbers are request ids.
+            NumberModel::Decimal if self.is_plain_integer() && other.is_plain_integer() => false,
+            NumberModel::Decimal => self.decimal() == other.decimal(),
             NumberModel::Double => self.as_f64() == other.as_f64(),
         }
+    }
+
+    /// Digits alone. JSON allows no zeros before them.
+    fn is_plain_integer(&self) -> bool {
+        self.0.bytes().all(|byte| byte.is_ascii_digit())
     }
 
     /// Sign, digits without leading and trailing zeros, and the power of ten of the last digit.

@@ -8,7 +8,7 @@ use std::fmt;
 
 pub use json::{json, summary_json};
 pub use markdown::markdown;
-pub use text::{Detail, failures, run_line, summary_line, verdict_table};
+pub use text::{Detail, failures, record_line, run_line, summary_line, verdict_table};
 
 use crate::check::finding::{Finding, Level, Outcome, Verdict};
 use crate::plan::PlanKey;

@@ -105,3 +105,14 @@ fn the_table_counts_outcomes_per_area() {
     let row = text.lines().find(|line| line.trim_start().starts_with("names")).unwrap();
     assert_eq!(row.split_whitespace().collect::<Vec<_>>(), ["names", "·", "·", "1", "·", "·", "·"]);
 }
+
+/// A record says nothing about the host.
+#[test]
+fn what_was_only_recorded_does_not_look_passed() {
+    let line = |outcome| {
+        let run = RunReport::new(&key(), "1.2.3", outcome, None);
+        anstream::adapter::strip_str(&record_line(&run)).to_string()
+    };
+    assert!(line(Outcome::Pass).starts_with("recorded "));
+    assert!(line(Outcome::Error).starts_with("error "));
+}

@@ -36,8 +36,20 @@ fn styled(style: Style, text: impl std::fmt::Display) -> String {
 /// One line for a finished run.
 #[must_use]
 pub fn run_line(run: &RunReport) -> String {
-    let outcome = styled(style(run.outcome), format!("{:14}", run.outcome.as_str()));
-    let mut line = format!("{outcome} {} {} {}", run.host.name, run.scenario, run.coordinates());
+    one_line(run, styled(style(run.outcome), format!("{:14}", run.outcome.as_str())))
+}
+
+/// One line for a run that was recorded and not judged: it must not look as if anything had been found to hold.
+#[must_use]
+pub fn record_line(run: &RunReport) -> String {
+    match run.outcome {
+        Outcome::Error | Outcome::NotApplicable => run_line(run),
+        _ => one_line(run, format!("{:14}", "recorded")),
+    }
+}
+
+fn one_line(run: &RunReport, word: impl std::fmt::Display) -> String {
+    let mut line = format!("{word} {} {} {}", run.host.name, run.scenario, run.coordinates());
     if run.outcome != Outcome::NotApplicable {
         let _ = write!(line, " ({} ms)", run.duration_ms);
     }

@@ -13,6 +13,8 @@ pub enum Phase {
     Shutdown,
     /// From the exit of the host to the end of all its processes.
     Sweep,
+    /// From the start of the host to its end, whatever progress it makes.
+    Whole,
 }
 
 impl Phase {
@@ -24,6 +26,7 @@ impl Phase {
             Self::Progress => "progress",
             Self::Shutdown => "shutdown",
             Self::Sweep => "sweep",
+            Self::Whole => "whole",
         }
     }
 }
@@ -37,6 +40,8 @@ pub struct Deadlines {
     pub progress: Option<Duration>,
     /// For [`Phase::Shutdown`].
     pub shutdown: Option<Duration>,
+    /// For [`Phase::Whole`].
+    pub whole: Option<Duration>,
 }
 
 impl Default for Deadlines {
@@ -47,13 +52,15 @@ impl Default for Deadlines {
             start: Some(Duration::from_secs(30)),
             progress: Some(Duration::from_secs(20)),
             shutdown: Some(Duration::from_secs(10)),
+            // A conversation takes seconds. A host that goes in circles makes progress for ever.
+            whole: Some(Duration::from_secs(300)),
         }
     }
 }
 
 impl Deadlines {
     /// None, for debugging by hand.
-    pub const OFF: Self = Self { start: None, progress: None, shutdown: None };
+    pub const OFF: Self = Self { start: None, progress: None, shutdown: None, whole: None };
 
     /// The sweep has a limit of its own, which no user changes: the supervisor kills after two seconds, so only a
     /// process that the kernel cannot end takes longer.
@@ -63,6 +70,7 @@ impl Deadlines {
             Phase::Progress => self.progress,
             Phase::Shutdown => self.shutdown,
             Phase::Sweep => Some(Duration::from_secs(15)),
+            Phase::Whole => self.whole,
         }
     }
 }
@@ -81,13 +89,15 @@ pub(super) enum Expired {
 pub(super) struct Watch {
     deadlines: Deadlines,
     phase: Phase,
+    began: Instant,
     since: Instant,
     extended: bool,
 }
 
 impl Watch {
     pub(super) fn new(deadlines: Deadlines) -> Self {
-        Self { deadlines, phase: Phase::Start, since: Instant::now(), extended: false }
+        let now = Instant::now();
+        Self { deadlines, phase: Phase::Start, began: now, since: now, extended: false }
     }
 
     pub(super) const fn phase(&self) -> Phase {
@@ -113,15 +123,24 @@ impl Watch {
         Some(if self.extended { limit * 2 } else { limit })
     }
 
+    /// When the whole run is over. Once the host has ended, only the sweep counts.
+    fn end(&self) -> Option<Instant> {
+        self.deadlines.of(Phase::Whole).filter(|_| self.phase != Phase::Sweep).map(|limit| self.began + limit)
+    }
+
     /// When it expires.
     pub(super) fn at(&self) -> Option<Instant> {
-        self.limit().map(|limit| self.since + limit)
+        let phase = self.limit().map(|limit| self.since + limit);
+        [phase, self.end()].into_iter().flatten().min()
     }
 
     /// Whether it has expired, and what follows.
     pub(super) fn check(&mut self) -> Option<Expired> {
         if self.at()? > Instant::now() {
             return None;
+        }
+        if self.end().is_some_and(|end| end <= Instant::now()) {
+            return Some(Expired::Over(Phase::Whole, self.deadlines.of(Phase::Whole)?));
         }
         let limit = self.deadlines.of(self.phase)?;
         if !self.extended && busy() {
@@ -146,13 +165,23 @@ mod tests {
 
     #[test]
     fn progress_counts_only_where_it_is_waited_for() {
-        let mut watch = Watch::new(Deadlines { progress: None, ..Deadlines::default() });
+        let mut watch = Watch::new(Deadlines { progress: None, whole: None, ..Deadlines::default() });
         let start = watch.at();
         assert!(start.is_some());
         watch.progress();
         assert_eq!(watch.at(), start);
         watch.enter(Phase::Progress);
         assert_eq!(watch.at(), None);
+        assert_eq!(watch.check(), None);
+    }
+
+    #[test]
+    fn a_host_that_goes_in_circles_comes_to_an_end() {
+        let mut watch = Watch::new(Deadlines { whole: Some(Duration::ZERO), ..Deadlines::default() });
+        watch.enter(Phase::Progress);
+        watch.progress();
+        assert_eq!(watch.check(), Some(Expired::Over(Phase::Whole, Duration::ZERO)));
+        watch.enter(Phase::Sweep);
         assert_eq!(watch.check(), None);
     }
 

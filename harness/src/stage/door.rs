@@ -14,9 +14,15 @@ use crate::wire::source::Fd;
 /// What is read from one connection before the others get their turn.
 const BUDGET: usize = 4 << 20;
 
+/// Connections that are open at a time. A host that opens more must not use up the descriptors of hopcheck, which other
+/// runs need as well.
+const MAX_VISITORS: usize = 256;
+
 pub(super) struct Door {
     listener: TcpListener,
     accepts: bool,
+    /// Connections beyond the limit, which were closed at once and are not yet recorded.
+    refused: usize,
     visitors: Vec<Visitor>,
     /// `/TOKEN`: nobody else on this machine can guess it.
     base: String,
@@ -52,6 +58,7 @@ impl Door {
         Ok(Self {
             listener,
             accepts: false,
+            refused: 0,
             visitors: Vec::new(),
             base: format!("/{token}"),
             authorities: [format!("127.0.0.1:{port}"), format!("localhost:{port}")],
@@ -88,6 +95,10 @@ impl Door {
     pub(super) fn listen(&mut self, reach: Reach) -> bool {
         if self.accepts || reach == Reach::All {
             while let Ok((stream, _)) = self.listener.accept() {
+                if self.visitors.len() >= MAX_VISITORS {
+                    self.refused += 1;
+                    continue;
+                }
                 self.visitors.push(Visitor {
                     parser: Parser::default(),
                     sink: Sink::new(Fd::writer(OwnedFd::from(stream))),
@@ -189,6 +200,9 @@ impl Door {
 
     /// Writes what could not be written before, and forgets the connections that are over.
     pub(super) fn pump(&mut self, rec: &mut Recorder) {
+        if std::mem::take(&mut self.refused) > 0 {
+            self.record_noise(&format!("more than {MAX_VISITORS} connections at a time"), None, rec);
+        }
         self.visitors.iter_mut().for_each(|visitor| visitor.pump(rec));
         self.visitors.retain(|visitor| visitor.sink.is_open());
     }

@@ -3,7 +3,8 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::sync::OnceLock;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Signal;
@@ -31,7 +32,11 @@ impl AsFd for Interrupter {
 
 static INTERRUPTER: OnceLock<Interrupter> = OnceLock::new();
 
-/// Takes over SIGINT and SIGTERM of this process, once.
+/// The exit code of an invocation that was told to end twice: hopcheck did not come to its end.
+const HARNESS_ERROR: i32 = 5;
+
+/// Takes over SIGINT and SIGTERM of this process, once. The second of them ends the process at once: nothing but a stage
+/// looks for the first, and supervisors clean up after a hopcheck that is gone.
 ///
 /// # Errors
 /// The signals could not be taken over.
@@ -40,7 +45,10 @@ pub fn interrupter() -> io::Result<&'static Interrupter> {
         return Ok(interrupter);
     }
     let (pipe, end) = UnixStream::pair()?;
+    let told = Arc::new(AtomicBool::new(false));
     for signal in [Signal::INT, Signal::TERM] {
+        signal_hook::flag::register_conditional_shutdown(signal.as_raw(), HARNESS_ERROR, Arc::clone(&told))?;
+        signal_hook::flag::register(signal.as_raw(), Arc::clone(&told))?;
         signal_hook::low_level::pipe::register(signal.as_raw(), end.try_clone()?)?;
     }
     Ok(INTERRUPTER.get_or_init(|| Interrupter { pipe: pipe.into() }))

@@ -15,7 +15,11 @@ use crate::host::render::Rendered;
 use crate::json::Json;
 use crate::wire::channel::{Channel, Wait};
 
+use super::processes;
 use super::supervisor::NETWORK;
+
+/// How often the processes below a supervisor that failed are looked for.
+const DESTROY_ROUNDS: usize = 100;
 
 /// Which isolation holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -171,9 +175,21 @@ impl Supervisor {
         self.channel.as_ref().map(AsFd::as_fd)
     }
 
-    /// Ends what is within reach where the supervisor failed: itself, and the process group of the host.
+    /// Ends what is within reach where the supervisor failed: itself, all that is still below it, and the process group
+    /// of the host.
     pub(super) fn destroy(&mut self) {
         self.channel = None;
+        // A supervisor that was stopped cannot be left to kill its children. They are looked for again, since those of
+        // what dies in between move up to it; what forks faster than this is out of reach.
+        for _ in 0..DESTROY_ROUNDS {
+            let left = processes::below(Pid::from_child(&self.child));
+            if left.is_empty() {
+                break;
+            }
+            for process in left {
+                let _ = rustix::process::kill_process(process.pid, Signal::KILL);
+            }
+        }
         if let Some(host) = self.host.take() {
             let _ = rustix::process::kill_process_group(host, Signal::KILL);
         }

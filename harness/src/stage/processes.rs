@@ -11,10 +11,10 @@ pub(super) struct Descendant {
     pub(super) command: String,
 }
 
-/// All processes below this one that still run. Zombies are left out: they only wait for us.
+/// All processes below `root` that still run. Zombies are left out: they only wait to be taken in.
 #[cfg(target_os = "linux")]
 #[must_use]
-pub(super) fn descendants() -> Vec<Descendant> {
+pub(super) fn below(root: Pid) -> Vec<Descendant> {
     use std::collections::{HashMap, HashSet};
 
     let Ok(folder) = std::fs::read_dir("/proc") else { return Vec::new() };
@@ -30,12 +30,12 @@ pub(super) fn descendants() -> Vec<Descendant> {
             zombies.insert(pid);
         }
     }
-    let own = rustix::process::getpid().as_raw_nonzero().get();
+    let root = root.as_raw_nonzero().get();
     let is_below = |mut pid: i32| {
         // A tree that changes while it is read could show a loop; no tree is this deep.
         for _ in 0..1000 {
             match parents.get(&pid) {
-                Some(&parent) if parent == own => return true,
+                Some(&parent) if parent == root => return true,
                 Some(&parent) => pid = parent,
                 None => return false,
             }
@@ -71,8 +71,14 @@ fn command(pid: i32) -> String {
 /// Without a subreaper nobody knows them; the process group has to do.
 #[cfg(not(target_os = "linux"))]
 #[must_use]
-pub(super) fn descendants() -> Vec<Descendant> {
+pub(super) fn below(_root: Pid) -> Vec<Descendant> {
     Vec::new()
+}
+
+/// All processes below this one that still run.
+#[must_use]
+pub(super) fn descendants() -> Vec<Descendant> {
+    below(rustix::process::getpid())
 }
 
 #[cfg(all(test, target_os = "linux"))]

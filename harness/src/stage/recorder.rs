@@ -12,6 +12,10 @@ use crate::trace::redact::Redactor;
 /// in memory until it is judged.
 const FLOOD: usize = 64 << 20;
 
+/// How many messages one host run may exchange. Checks compare messages with one another, so that a host that asks the
+/// same thing again and again would keep them busy for hours; a conversation has some hundreds.
+const FLOOD_MESSAGES: usize = 10_000;
+
 /// What an event costs beside its payload.
 const EVENT_SIZE: usize = 256;
 
@@ -81,6 +85,7 @@ pub(super) struct Recorder {
     /// Whether the present tick has an event.
     used: bool,
     size: usize,
+    messages: usize,
     redactor: Redactor,
     failed: Option<io::Error>,
 }
@@ -94,6 +99,7 @@ impl Recorder {
             tick: 1,
             used: false,
             size: 0,
+            messages: 0,
             redactor: Redactor::default(),
             failed: None,
         }
@@ -103,6 +109,7 @@ impl Recorder {
     pub(super) fn begin_run(&mut self) -> u32 {
         self.run += 1;
         self.size = 0;
+        self.messages = 0;
         self.next_tick();
         self.run
     }
@@ -132,6 +139,7 @@ impl Recorder {
         let mut data = draft.data;
         self.redactor.redact_json(&mut data);
         self.size += EVENT_SIZE + payload.as_ref().map_or(0, |payload| payload.kept().len());
+        self.messages += usize::from(draft.kind.lane() != Lane::Process);
         self.used = true;
         self.writer.push(Event {
             n,
@@ -151,7 +159,7 @@ impl Recorder {
 
     /// Whether this host run has written more than a trace can hold.
     pub(super) const fn flooded(&self) -> bool {
-        self.size > FLOOD
+        self.size > FLOOD || self.messages > FLOOD_MESSAGES
     }
 
     /// Hands the events of this turn to the file. A full disk is reported at the end: the run itself can go on.

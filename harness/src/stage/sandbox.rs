@@ -104,12 +104,8 @@ impl Sandbox {
     pub(super) fn close(self, keep: Keep, rendered: &Rendered) -> Option<Kept> {
         match keep {
             Keep::No => {
-                let Self { folder, path } = self;
-                if folder.close().is_err() {
-                    // Some tools write folders that even their owner cannot change.
-                    open_up(&path);
-                    let _ = fs::remove_dir_all(path);
-                }
+                // Whatever cannot be removed is no reason to fail a run that is over.
+                let _ = remove(&self.folder.keep());
                 None
             }
             Keep::Yes => {
@@ -118,6 +114,15 @@ impl Sandbox {
             }
         }
     }
+}
+
+/// Removes a sandbox.
+pub(super) fn remove(folder: &Path) -> io::Result<()> {
+    fs::remove_dir_all(folder).or_else(|_| {
+        // Some tools write folders that even their owner cannot change.
+        open_up(folder);
+        fs::remove_dir_all(folder)
+    })
 }
 
 /// Makes all folders below writable, as far as possible. Links are not followed.

@@ -16,7 +16,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
 
-use super::{isolation, processes};
+use super::{isolation, processes, sandbox};
 use crate::json::Json;
 use crate::wire::channel::{Channel, Wait};
 use crate::wire::signal::{signal_name, signal_named};
@@ -148,7 +148,7 @@ impl Run {
             if channel.ended() {
                 self.kill_all();
                 if let Some(folder) = &self.remove {
-                    std::fs::remove_dir_all(folder)?;
+                    sandbox::remove(folder)?;
                 }
                 return Ok(());
             }

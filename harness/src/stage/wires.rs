@@ -22,6 +22,10 @@ use crate::wire::lines::{Content, End, Line};
 /// What is read from one server connection before the others get their turn.
 const BUDGET: usize = 4 << 20;
 
+/// Relays that may be about to say hello. They do so at once; a host that only opens sockets must not use up the
+/// descriptors of hopcheck, which other runs need as well.
+const MAX_NEWCOMERS: usize = 256;
+
 /// A planted variable.
 #[derive(Clone, Debug)]
 struct Canary {
@@ -122,7 +126,10 @@ impl Wires {
     pub(super) fn listen(&mut self, reach: Reach) -> bool {
         if self.accepts || reach == Reach::All {
             while let Ok((socket, _)) = self.listener.accept() {
-                self.newcomers.push(Channel::new(OwnedFd::from(socket)));
+                // What comes beyond the limit is closed at once.
+                if self.newcomers.len() < MAX_NEWCOMERS {
+                    self.newcomers.push(Channel::new(OwnedFd::from(socket)));
+                }
             }
         }
         let mut heard = false;
@@ -155,6 +162,8 @@ impl Wires {
         }
         for (at, heard) in heard {
             match heard {
+                // The run is over; a single read can hold more than all that a trace should.
+                Heard::Line(_) if rec.flooded() => {}
                 Heard::Line(line) => self.line(at, line, rec),
                 Heard::End => self.eof(at, rec),
             }

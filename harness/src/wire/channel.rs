@@ -99,6 +99,9 @@ impl Channel {
             for message in control.drain() {
                 if let RecvAncillaryMessage::ScmRights(fds) = message {
                     self.fds.extend(fds);
+                    if self.fds.len() > MAX_FDS {
+                        return Err(io::Error::new(io::ErrorKind::InvalidData, "more descriptors than ours have"));
+                    }
                 }
             }
             if got == 0 {

@@ -1,5 +1,7 @@
 //! `base.*`: envelopes, ids, responses and encoding (`basic/index`, all revisions; `basic/messages` in 2024-11-05).
 
+use std::collections::HashMap;
+
 use super::{conns, per_conn, per_line, per_request};
 use crate::check::arguments::brief;
 use crate::check::sheet::{Sheet, Tally};
@@ -108,16 +110,22 @@ fn envelopes(view: &View<'_>) -> Tally {
 /// Pairs of requests with the same id that the rule forbids; each connection with two requests is a subject.
 fn unique(view: &View<'_>, forbidden: fn(&Rpc<'_>, &Rpc<'_>) -> bool) -> Tally {
     per_conn(view, |conn, tally| {
-        for (at, second) in conn.rpcs.iter().enumerate().skip(1) {
-            let before = &conn.rpcs[..at];
-            match before.iter().find(|first| rpc::same_id(&first.id, &second.id) && forbidden(first, second)) {
+        // A host may send thousands of requests, of which hardly two have the same id.
+        let mut buckets: HashMap<String, Vec<&Rpc<'_>>> = HashMap::new();
+        for (at, second) in conn.rpcs.iter().enumerate() {
+            let bucket = buckets.entry(rpc::id_bucket(&second.id)).or_default();
+            let shared =
+                bucket.iter().find(|first| rpc::same_id(&first.id, &second.id) && forbidden(first, second));
+            match shared {
                 Some(first) => {
                     let reason =
                         format!("`{}` and `{}` share the id {}", first.method, second.method, brief(&first.id));
                     tally.fails(reason, [first.event, second.event]);
                 }
-                None => tally.holds([before[0].event, second.event]),
+                None if at == 0 => {}
+                None => tally.holds([conn.rpcs[0].event, second.event]),
             }
+            bucket.push(second);
         }
     })
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Judged, close, every};
+use super::{Judged, close, every, unreached};
 use crate::check::sheet::{Sheet, Tally};
 use crate::check::view::{Conn, Run, View, after, reacts};
 use crate::diagnostic::Spanned;
@@ -27,7 +27,7 @@ pub(super) fn check(
     };
     let judged = every(view, |run| {
         if !run.is_alive() {
-            return Judged::Untestable("the host reached neither a server nor the model".to_owned());
+            return unreached(run);
         }
         let mut tally = Tally::default();
         for key in &keys {

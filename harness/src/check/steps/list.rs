@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Judged, close, every, turn_after};
+use super::{Judged, close, every, turn_after, unreached};
 use crate::check::sheet::{Sheet, Tally};
 use crate::check::stable_list::is_gated;
 use crate::check::view::{Conn, Exchange, Run, View, after};
@@ -18,7 +18,7 @@ pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>, index: usize, step: 
     let key = server.value.as_str();
     let judged = every(view, |run| {
         if !run.is_alive() {
-            return Judged::Untestable("the host reached neither a server nor the model".to_owned());
+            return unreached(run);
         }
         let mut tally = pages(run, key);
         if let Some(alive) = alive {

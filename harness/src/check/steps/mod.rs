@@ -17,8 +17,10 @@ use std::ops::Range;
 use super::finding::{Finding, Level, Verdict};
 use super::sheet::{Sheet, Tally};
 use super::view::{Emitted, Run, View};
+use crate::json::Json;
 use crate::plan::{Plan, PlannedUse};
 use crate::scenario::ast::{Outcome, UseKind, Verb};
+use crate::trace::event::{Event, Kind};
 
 /// What came of one expectation.
 pub(super) enum Judged {
@@ -109,12 +111,52 @@ fn close(sheet: &mut Sheet<'_>, id: &'static str, span: &Range<usize>, judged: J
 /// The emitted use, or why there is none.
 fn emitted<'r, 'a>(run: &'r Run<'a>, planned: &PlannedUse) -> Result<&'r Emitted<'a>, Judged> {
     run.emitted(planned.index).ok_or_else(|| {
-        Judged::Untestable(if run.is_alive() {
-            format!("the host never came to ask for the reply in which `{}` is used", planned.tool)
+        if run.is_alive() {
+            let reason = format!("the host never came to ask for the reply in which `{}` is used", planned.tool);
+            Judged::Untestable(reason)
         } else {
-            "the host reached neither a server nor the model".to_owned()
-        })
+            unreached(run)
+        }
     })
+}
+
+/// Longest text of a host that is quoted in a finding.
+const QUOTE: usize = 160;
+
+/// Nothing came from the host: how it ended, and its last words, are all that can help to find out why.
+fn unreached(run: &Run<'_>) -> Judged {
+    let mut reason = "the host reached neither a server nor the model".to_owned();
+    let ended = run.of(Kind::Deadline).last().or_else(|| run.of(Kind::HostExit).last());
+    let how = |name: &str| ended.and_then(|event| event.data.get(name));
+    if let Some(ms) = how("ms") {
+        reason.push_str(&format!(" within {ms} ms"));
+    } else if let Some(code) = how("code") {
+        reason.push_str(&format!("; it exited with code {code}"));
+    } else if let Some(signal) = how("signal").and_then(Json::as_str) {
+        reason.push_str(&format!("; it was ended by {signal}"));
+    }
+    if let Some(noise) = run.of(Kind::ModelNoise).last() {
+        let what = ["reason", "method", "path"].map(|name| noise.data.str(name).unwrap_or_default());
+        reason.push_str(&format!("; the model endpoint got {}", quote(&what.join(" "))));
+    }
+    // Some write what went wrong to standard output.
+    let words = |kind| run.of(kind).filter_map(last_words).last();
+    if let Some(words) = words(Kind::HostErr).or_else(|| words(Kind::HostOut)) {
+        reason.push_str(&format!("; its last line is {}", quote(&words)));
+    }
+    Judged::Untestable(reason)
+}
+
+/// The text of a line of output, unless it is blank.
+fn last_words(event: &Event) -> Option<String> {
+    let text = String::from_utf8_lossy(event.payload.as_ref()?.kept()).trim().to_owned();
+    (!text.is_empty()).then_some(text)
+}
+
+fn quote(text: &str) -> String {
+    let head: String = text.trim().chars().take(QUOTE).collect();
+    let more = if head.len() < text.trim().len() { "…" } else { "" };
+    format!("`{head}{more}`")
 }
 
 /// `outcome = "trait"`: what was found is recorded. Where nothing happened at all, there is nothing to record.

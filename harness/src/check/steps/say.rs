@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Judged, close, every};
+use super::{Judged, close, every, unreached};
 use crate::check::sheet::{Sheet, Tally};
 use crate::check::view::{Run, View};
 use crate::plan::Plan;
@@ -29,7 +29,7 @@ fn final_turns(plan: &Plan) -> Vec<usize> {
 
 fn judge(run: &Run<'_>, turn: usize, ends: Ends) -> Judged {
     if !run.is_alive() {
-        return Judged::Untestable("the host reached neither a server nor the model".to_owned());
+        return unreached(run);
     }
     let mut tally = Tally::default();
     let asked = run.main_line().find(|exchange| exchange.turn == Some(turn));

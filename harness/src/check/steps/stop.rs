@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Judged, close, every};
+use super::{Judged, close, every, unreached};
 use crate::check::clean_end;
 use crate::check::sheet::{Sheet, Tally};
 use crate::check::view::View;
@@ -12,7 +12,7 @@ use crate::trace::event::Kind;
 pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>, stop: Stop, span: &Range<usize>) {
     let judged = every(view, |run| {
         if !run.is_alive() {
-            return Judged::Untestable("the host reached neither a server nor the model".to_owned());
+            return unreached(run);
         }
         let mut tally = Tally::default();
         match run.of(Kind::HostExit).last() {

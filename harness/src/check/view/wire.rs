@@ -45,6 +45,8 @@ pub(crate) struct Conn<'a> {
     pub(crate) lines: Vec<Line<'a>>,
     /// The requests of the host.
     pub(crate) rpcs: Vec<Rpc<'a>>,
+    /// Which of them wait for an answer, oldest first.
+    waiting: Vec<usize>,
 }
 
 impl<'a> Rpc<'a> {
@@ -139,7 +141,14 @@ pub(super) fn connections<'a>(events: &[&'a Event]) -> Vec<Conn<'a>> {
         };
         let at =
             conns.iter().position(|conn| conn.number == number && conn.server == server).unwrap_or_else(|| {
-                conns.push(Conn { server, number, events: Vec::new(), lines: Vec::new(), rpcs: Vec::new() });
+                conns.push(Conn {
+                    server,
+                    number,
+                    events: Vec::new(),
+                    lines: Vec::new(),
+                    rpcs: Vec::new(),
+                    waiting: Vec::new(),
+                });
                 conns.len() - 1
             });
         let conn = &mut conns[at];
@@ -162,13 +171,16 @@ pub(super) fn connections<'a>(events: &[&'a Event]) -> Vec<Conn<'a>> {
 impl<'a> Conn<'a> {
     fn take(&mut self, event: &'a Event, side: Side, message: Message) {
         match (side, &message) {
-            (Side::Host, Message::Request { id, method, params }) => self.rpcs.push(Rpc {
-                event,
-                id: id.clone(),
-                method: method.clone(),
-                params: params.clone(),
-                answers: Vec::new(),
-            }),
+            (Side::Host, Message::Request { id, method, params }) => {
+                self.waiting.push(self.rpcs.len());
+                self.rpcs.push(Rpc {
+                    event,
+                    id: id.clone(),
+                    method: method.clone(),
+                    params: params.clone(),
+                    answers: Vec::new(),
+                });
+            }
             (Side::Server, Message::Result { id, result }) => self.answered(event, id, Ok(result.clone())),
             (Side::Server, Message::Error { id, error }) => self.answered(event, id, Err(error.clone())),
             _ => {}
@@ -178,9 +190,12 @@ impl<'a> Conn<'a> {
 
     /// Gives a response to the request of its id: the oldest that waits, else the last that was answered.
     fn answered(&mut self, event: &'a Event, id: &Json, body: Result<Json, Json>) {
-        let mut same = (0..self.rpcs.len()).filter(|&at| rpc::same_id(&self.rpcs[at].id, id));
-        let waiting = same.clone().find(|&at| self.rpcs[at].answers.is_empty());
-        if let Some(at) = waiting.or_else(|| same.next_back()) {
+        let is_same = |at: usize| rpc::same_id(&self.rpcs[at].id, id);
+        let at = match self.waiting.iter().position(|&at| is_same(at)) {
+            Some(place) => Some(self.waiting.remove(place)),
+            None => (0..self.rpcs.len()).rfind(|&at| is_same(at)),
+        };
+        if let Some(at) = at {
             self.rpcs[at].answers.push(Answer { event, body });
         }
     }

@@ -58,6 +58,14 @@ fn a_flood_on_the_wire_ends_the_run() {
     assert_eq!(reason(&events), "flood");
 }
 
+/// Small messages are few bytes and much work for whoever judges them.
+#[test]
+fn a_host_that_asks_for_ever_is_judged_soon() {
+    let events = run("chatter", &options());
+    assert_eq!(reason(&events), "flood");
+    assert!(events.len() < 12_000, "{}", events.len());
+}
+
 #[test]
 fn a_host_that_does_not_read_hangs_nobody() {
     let events = run("deaf", &options());

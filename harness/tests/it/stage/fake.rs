@@ -20,10 +20,11 @@ fn host() {
         "nothing" => 0,
         "seven" => 7,
         "hang" => hang(),
-        "patricide" => patricide(),
+        "patricide" => patricide(&config),
         "hang-later" => hang_later(&config),
         "flood" => flood(),
         "flood-wire" => flood_wire(&config),
+        "chatter" => chatter(&config),
         "deaf" => deaf(&config),
         "daemon" => leave("(sleep 600 &) & exec sleep 600"),
         "stubborn" => leave("trap '' TERM INT HUP; while :; do sleep 600; done"),
@@ -202,7 +203,9 @@ fn hang() -> i32 {
     }
 }
 
-fn patricide() -> i32 {
+fn patricide(config: &Json) -> i32 {
+    // Once the model answers, the start of this host has been told.
+    Model::new(config).ask(1);
     let parent = std::os::unix::process::parent_id().to_string();
     Command::new("kill").args(["-KILL", &parent]).status().unwrap();
     hang()
@@ -234,6 +237,16 @@ fn flood_wire(config: &Json) -> i32 {
         server.say(&block);
     }
     server.close().unwrap_or(1)
+}
+
+/// Asks the same thing again and again.
+fn chatter(config: &Json) -> i32 {
+    let mut server = Server::connect(config);
+    for id in 10.. {
+        server.say(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#));
+        server.hear();
+    }
+    0
 }
 
 /// Asks for much and reads nothing.

@@ -132,7 +132,10 @@ pub(crate) fn options() -> StageOptions {
 /// Deadlines that a hanging host runs into soon. Only for hosts that hang: they make no difference to others.
 pub(crate) fn impatient() -> StageOptions {
     let soon = Some(Duration::from_millis(300));
-    StageOptions { deadlines: Deadlines { start: soon, progress: soon, shutdown: soon }, ..options() }
+    StageOptions {
+        deadlines: Deadlines { start: soon, progress: soon, shutdown: soon, ..Deadlines::default() },
+        ..options()
+    }
 }
 
 pub(crate) fn try_run(plan: &Plan, options: &StageOptions) -> Result<Staged, StageError> {
