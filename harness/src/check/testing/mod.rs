@@ -14,7 +14,6 @@ use crate::host::profile::Profile;
 use crate::library::{self, Builtin};
 use crate::plan::{self, Plan, Planned, Select, SelectRevisions};
 use crate::scenario;
-use crate::server::script::Action;
 use crate::trace::{Header, Trace};
 
 pub(super) use host::Habits;
@@ -35,23 +34,12 @@ pub(super) fn plans(profile: &Arc<Profile>, revisions: SelectRevisions) -> Vec<P
         for scenario in scenario::parse(source, area, name, &Builtin).unwrap() {
             let planned = plan::plan(&Arc::new(scenario), profile, Some("0.0.0"), &select).unwrap();
             plans.extend(planned.into_iter().filter_map(|planned| match planned {
-                Planned::Run(plan) if is_plain(&plan) => Some(*plan),
-                Planned::Run(_) | Planned::NotApplicable { .. } => None,
+                Planned::Run(plan) => Some(*plan),
+                Planned::NotApplicable { .. } => None,
             }));
         }
     }
     plans
-}
-
-/// Whether the small host can play with the servers of a plan: none of them does more than answer, speak on standard
-/// error, or exit.
-fn is_plain(plan: &Plan) -> bool {
-    let mut actions = plan.servers.iter().flat_map(|server| &server.script.on).flat_map(|rule| &rule.actions);
-    actions.all(|action| match action {
-        Action::Reply(result) => result.str("resultType").is_none_or(|kind| kind == "complete"),
-        Action::Stderr(_) | Action::Exit(_) => true,
-        _ => false,
-    })
 }
 
 /// The plan of a scenario given as text, on a host.
