@@ -26,7 +26,7 @@ pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>) {
         "arguments that fail the schema caused neither call nor question",
     );
     sheet.close("claim.10-result-and-error", content(view), "the model read what the tools answered");
-    sheet.close("claim.11-deny-ask-allow", precedence(view), "deny won over ask, and ask over allow");
+    sheet.close("claim.11-deny-ask-allow", precedence(view), "of two rules for one tool the stricter won");
     sheet.close("claim.15-three-traces", three_traces(view), "every call is in all three lanes");
     sheet.close("claim.18-secrets", secrets(view), "every server got its own variables only");
 }

@@ -32,7 +32,7 @@ const IMPATIENT: Deadlines = Deadlines {
     start: Some(Duration::from_secs(10)),
     progress: Some(Duration::from_secs(5)),
     shutdown: Some(Duration::from_secs(5)),
-    whole: Some(Duration::from_secs(120)),
+    whole: Some(Duration::from_secs(30)),
 };
 
 /// A run with its record.

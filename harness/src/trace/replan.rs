@@ -70,6 +70,54 @@ impl Header {
         let profile =
             host::decode::parse(&self.profile, self.plan.variant.as_deref(), self.plan.version.as_deref())
                 .map_err(|errors| ReplanError::Text { what: "profile", errors })?;
-        Ok(plan_one(&Arc::new(scenario), &Arc::new(profile), self.plan.clone())?)
+        let (scenario, profile) = (Arc::new(scenario), Arc::new(profile));
+        // What did not apply has no record. The reason may lie in the choice of revisions, which the coordinates do not tell.
+        if let Some(reason) = self.not_applicable.clone() {
+            return Ok(Planned::NotApplicable { key: self.plan.clone(), scenario, profile, reason });
+        }
+        Ok(plan_one(&scenario, &profile, self.plan.clone())?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::json::Json;
+    use crate::library;
+    use crate::plan::{PlanKey, Planned};
+    use crate::revision::{Revision, Transport};
+    use crate::trace::Header;
+
+    /// A host that lacks the revision has no record of it, though the coordinates alone could be planned.
+    #[test]
+    fn what_did_not_apply_does_not_apply_when_read_again() {
+        let scenario =
+            library::scenarios().iter().find(|source| source.name == "scenarios/connect/no-handshake.toml");
+        let (_, profile) = library::profiles().iter().find(|(name, _)| name == "reference").unwrap();
+        let script = |name: &str| {
+            let source = library::scripts().iter().find(|(known, _)| known == name).unwrap().1.clone();
+            (name.to_owned(), source)
+        };
+        let header = Header {
+            hopcheck: "0.0.0".to_owned(),
+            plan: PlanKey {
+                scenario: "connect/no-handshake".to_owned(),
+                host: "reference".to_owned(),
+                variant: None,
+                version: None,
+                revision: Revision::V2026_07_28,
+                transport: Transport::Stdio,
+                seed: 7,
+            },
+            not_applicable: Some("the host has no such revision".to_owned()),
+            scenario: scenario.unwrap().clone(),
+            scripts: vec![script("orders")],
+            profile: profile.clone(),
+            host_version: "0.0.0".to_owned(),
+            environment: Json::Null,
+        };
+        match header.replan().unwrap() {
+            Planned::NotApplicable { reason, .. } => assert_eq!(reason, "the host has no such revision"),
+            Planned::Run(_) => panic!("planned, though it did not apply"),
+        }
     }
 }

@@ -1,10 +1,13 @@
 //! What a host may do and must never be failed for.
 
+use std::sync::Arc;
+
 use super::{Habits, plan_of, profile, record};
 use crate::check::faults::edit::{Tape, arrays, at_mut, is_result, remove};
 use crate::check::finding::{Finding, Verdict};
 use crate::check::judge;
 use crate::check::view::View;
+use crate::host::profile::SchemaGate;
 use crate::json::Json;
 use crate::plan::Plan;
 use crate::trace::Trace;
@@ -307,7 +310,9 @@ answer = "deny"
 [[step]]
 say = "Done."
 "#;
-    let plan = plan_of(text, &profile("claude-code", None), "2025-11-25");
+    let mut ungated = (*profile("reference", None)).clone();
+    ungated.claims.schema_gate = SchemaGate::Unclaimed;
+    let plan = plan_of(text, &Arc::new(ungated), "2025-11-25");
     let asked = |view: &View<'_>, tape: &mut Tape| {
         let uses = &view.runs[0].uses;
         let question = view.runs[0].question(1).unwrap();
@@ -331,7 +336,7 @@ say = "Done."
 fn what_is_denied_and_what_is_asked_about_are_told_apart() {
     let source =
         crate::library::scenarios().iter().find(|source| source.name.ends_with("call/order-service.toml"));
-    let plan = plan_of(&source.unwrap().text, &profile("claude-code", None), "2025-11-25");
+    let plan = plan_of(&source.unwrap().text, &profile("reference", None), "2025-11-25");
     let findings = judge(&plan, &changed(&plan, &|_: &View<'_>, _: &mut Tape| ()));
     let of = |id: &str| one(&findings, id).evidence.len();
     assert_eq!((of("trait.denied-visible"), of("trait.asked-visible")), (1, 1));

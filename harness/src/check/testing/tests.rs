@@ -8,7 +8,6 @@ use crate::check::finding::{Finding, Level, Outcome, Verdict};
 use crate::check::{judge, outcome, registry};
 use crate::plan::{Plan, SelectRevisions};
 use crate::trace::Trace;
-use crate::trace::event::{Kind, Payload};
 
 fn show(finding: &Finding) -> String {
     format!(
@@ -60,33 +59,6 @@ fn a_host_that_does_nothing_passes_nothing() {
         assert!(passed.is_empty(), "{}: {passed:?}", plan.key);
         let (outcome, _) = outcome(&trace, &findings);
         assert!(matches!(outcome, Outcome::Fail | Outcome::Untestable), "{}: {outcome}", plan.key);
-    }
-}
-
-/// What went wrong is mostly in how the host ended, and in its last words.
-#[test]
-fn a_host_that_does_nothing_is_quoted() {
-    let plan = plans(&profile("null", None), SelectRevisions::Default).remove(0);
-    let mut trace = record_nothing(&plan);
-    let mut line = trace.events[2].clone();
-    line.kind = Kind::HostErr;
-    line.payload = Some(Payload::Whole(b"config: no such key".to_vec()));
-    trace.events.insert(2, line);
-    let findings = judge(&plan, &trace);
-    let told = |finding: &Finding| {
-        finding.message.ends_with("it exited with code 0; its last line is `config: no such key`")
-    };
-    assert!(findings.iter().any(told), "{:?}", findings.iter().map(show).collect::<Vec<_>>());
-}
-
-#[test]
-fn a_trace_that_was_cut_is_no_fault_of_the_host() {
-    let plan = plans(&profile("reference", None), SelectRevisions::Default).remove(0);
-    let whole = record(&plan, Habits::SendsIds);
-    for kept in 0..whole.events.len() {
-        let mut cut = whole.clone();
-        cut.events.truncate(kept);
-        assert_eq!(outcome(&cut, &judge(&plan, &cut)).0, Outcome::Error, "{kept} events");
     }
 }
 
