@@ -2,6 +2,7 @@
 //! a small correct host that lives in this folder.
 
 mod body;
+mod ends;
 mod host;
 mod legal;
 mod tape;
