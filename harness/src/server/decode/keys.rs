@@ -139,7 +139,8 @@ static ACTION: KeyTable = KeyTable {
         Key::new("hold", Kind::NonEmpty, "keeps the reply until this name is released"),
         Key::new("release", Kind::NonEmpty, "lets the replies held under this name go"),
         Key::new("silence", Kind::Flag, "never answers"),
-        Key::new("duplicate", Kind::POSITIVE, "sends the reply this many more times"),
+        // All copies are in memory at once.
+        Key::new("duplicate", Kind::Integer(1, 1000), "sends the reply this many more times"),
         Key::new("id", Kind::Json, "uses this id in the reply instead of the request's"),
         Key::new("exit", Kind::Integer(0, 255), "ends the process with this code"),
         Key::new("kill", Kind::Word(&SIGNAL_WORDS), "ends the process by this signal"),
