@@ -13,6 +13,7 @@ pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>) {
     for run in &view.runs {
         handshake_before_call(run, &mut tally);
         list_before_offer(run, &mut tally);
+        nothing_invented(run, &mut tally);
         use_before_call(run, &mut tally);
         response_before_success(run, &mut tally);
     }
@@ -80,6 +81,21 @@ fn list_before_offer(run: &Run<'_>, tally: &mut Tally) {
     }
 }
 
+/// Beside all that a server listed, nothing is offered under its name.
+fn nothing_invented(run: &Run<'_>, tally: &mut Tally) {
+    for exchange in run.main_line() {
+        for (server, published) in &exchange.surplus {
+            let listed = run.listed_before(exchange.event);
+            let mut own = listed.iter().filter(|(tool, _)| tool.server == *server);
+            // Where a listed tool is missing, this may be that tool under a name that nobody could foresee.
+            if own.all(|(tool, _)| exchange.offers(tool)) {
+                let reason = format!("`{published}` was offered and no `tools/list` of `{server}` had named it");
+                tally.fails(reason, [exchange.event]);
+            }
+        }
+    }
+}
+
 /// How often the server lists a tool of that name.
 fn entries(run: &Run<'_>, tool: &ToolRef) -> usize {
     let tools = run.server(&tool.server).map(|server| server.script.tools.as_slice()).unwrap_or_default();
@@ -111,7 +127,7 @@ fn response_before_success(run: &Run<'_>, tally: &mut Tally) {
         }
         let reason = format!("a success of `{}` was told before its response", used.planned.tool);
         match call.answer() {
-            Some(answer) if after(answer.event, told.exchange.event) => {
+            Some(answer) if !reacts(told.exchange.event, answer.event) => {
                 tally.fails(reason, [told.exchange.event, answer.event]);
             }
             Some(answer) => tally.holds([answer.event, told.exchange.event]),

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use regex_lite::Regex;
 
 use crate::json::Json;
-use crate::plan::Plan;
+use crate::plan::{Plan, word};
 use crate::trace::Trace;
 use crate::trace::event::Kind;
 
@@ -46,8 +46,12 @@ impl Placeholders {
             }
         }
         know(&plan.run_marker, "<run>".to_owned());
-        for (_, word) in plan.servers.iter().flat_map(|server| &server.words) {
-            know(word, "<word>".to_owned());
+        // Where the scenario says nothing last, the plan does, with a word of its own.
+        for prompt in 0..plan.prompts.len() {
+            know(&word(plan.key.seed, &["say", &prompt.to_string()], 6), "<end>".to_owned());
+        }
+        for (_, marked) in plan.servers.iter().flat_map(|server| &server.words) {
+            know(marked, "<word>".to_owned());
         }
         for event in trace.events.iter().filter(|event| event.kind == Kind::HostStart) {
             if let Some(cwd) = event.data.str("cwd") {

@@ -5,6 +5,7 @@ use super::{TraceFault, fault};
 use crate::check::view::{Exchange, Run, View};
 use crate::json::Json;
 use crate::plan::Plan;
+use crate::rpc::Message;
 use crate::scenario::ast::{ToolRef, Verb};
 use crate::trace::Trace;
 
@@ -80,6 +81,63 @@ pub(super) const FAULTS: &[TraceFault] = &[
     fault("tool-not-offered", &["expect.offers"], "A listed tool was never offered.", |plan, trace| {
         hide(plan, trace, 0)
     }),
+    fault(
+        "bare-tool-offered",
+        &["claim.08-no-schema-no-offer"],
+        "A tool without a schema was offered.",
+        |plan, trace| {
+            with_offers(plan, trace, |run, exchange, tape| {
+                let entries = run.plan.servers.iter().flat_map(|server| &server.script.tools);
+                let bare = entries.filter(|entry| entry.input_schema.is_none()).find_map(|entry| {
+                    let word = |(tool, _): &&(String, String)| *tool == entry.name;
+                    run.plan.servers.iter().flat_map(|server| &server.words).find(word)
+                })?;
+                tape.json(exchange.event.n, |body| offered_once_more(body, exchange, &format!("[hc:{}]", bare.1)))
+            })
+        },
+    ),
+    fault(
+        "bare-tool-hides-the-others",
+        &["tools.list.invalid-tool-isolated"],
+        "A tool without a schema took its neighbours with it.",
+        |plan, trace| {
+            let sick = plan
+                .servers
+                .iter()
+                .find(|server| server.script.tools.iter().any(|entry| entry.input_schema.is_none()))?;
+            hide_where(plan, trace, |tool| tool.server == sick.key)
+        },
+    ),
+    fault(
+        "alike-names-merged",
+        &["tools.name.case-sensitive"],
+        "Of two tools that differ in case only one was offered.",
+        |plan, trace| {
+            let tools = || plan.servers.iter().flat_map(|server| &server.script.tools);
+            let alike =
+                |name: &str| tools().any(|other| other.name != name && other.name.eq_ignore_ascii_case(name));
+            let merged = tools().find(|tool| alike(&tool.name))?;
+            hide_where(plan, trace, |tool| tool.tool == merged.name)
+        },
+    ),
+    fault(
+        "changed-list-unread",
+        &["tools.list-changed.refetch"],
+        "A list that had changed was not asked for again.",
+        |plan, trace| {
+            let again = |conn: &crate::check::view::Conn<'_>, rpc: &crate::check::view::Rpc<'_>| {
+                rpc.method == "tools/list"
+                    && conn.lines.iter().any(|line| {
+                        crate::check::view::after(rpc.event, line.event)
+                            && matches!(&line.message, Message::Notification { method, .. } if method == "notifications/tools/list_changed")
+                    })
+            };
+            request(plan, trace, again, |_, rpc, tape| {
+                tape.drop_all(&[rpc.event.n, rpc.answer()?.event.n]);
+                Some(())
+            })
+        },
+    ),
     fault("invented-offer", &["hop.order"], "A tool was offered that no server has listed.", invented),
     fault(
         "same-published-name",
@@ -191,6 +249,36 @@ fn hide(plan: &Plan, trace: &Trace, from: usize) -> Option<Trace> {
     Some(tape.trace())
 }
 
+/// Takes all offers that fit out of all model requests.
+fn hide_where(plan: &Plan, trace: &Trace, fits: impl Fn(&ToolRef) -> bool) -> Option<Trace> {
+    let view = View::new(plan, trace);
+    let mut tape = Tape::new(trace);
+    let mut hidden = None;
+    for exchange in view.judged().flat_map(|run| run.main_line()) {
+        let offers = exchange.offers.iter().filter(|offer| fits(&offer.tool));
+        let names: Vec<&str> = offers.map(|offer| offer.published.name.as_str()).collect();
+        if !names.is_empty() {
+            tape.json(exchange.event.n, |body| without(body, &names))?;
+            hidden = Some(());
+        }
+    }
+    hidden.map(|()| tape.trace())
+}
+
+/// Offers the first tool once more, as another one that has this word.
+fn offered_once_more(body: &mut Json, exchange: &Exchange<'_>, word: &str) {
+    let Some(first) = exchange.offers.first() else { return };
+    arrays(body, &mut |items| {
+        let offer = |item: &&Json| is_offer(item) && item.str("name") == Some(&first.published.name);
+        let copy = items.iter().find(offer).cloned();
+        items.extend(copy.map(|mut copy| {
+            copy.set("name", "once_more");
+            copy.set("description", word);
+            copy
+        }));
+    });
+}
+
 fn without(body: &mut Json, names: &[&str]) {
     arrays(body, &mut |items| {
         items.retain(|item| !is_offer(item) || !item.str("name").is_some_and(|name| names.contains(&name)))
@@ -209,7 +297,8 @@ fn invented(plan: &Plan, trace: &Trace) -> Option<Trace> {
             arrays(body, &mut |items| {
                 let entry = items.iter().find(|item| is_offer(item) && item.str("name") == Some(&first)).cloned();
                 items.extend(entry.map(|mut entry| {
-                    entry.set("name", "mcp__invented__tool");
+                    entry.set("name", format!("{first}_invented"));
+                    entry.set("description", "Listed by nobody.");
                     entry
                 }));
             });

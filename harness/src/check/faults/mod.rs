@@ -3,9 +3,11 @@
 //! A fault is a pure function. It looks for a subject in the trace and changes one thing about it, as a host that lies
 //! would: the judge must then turn from pass to fail on what the fault is about.
 
+mod asked;
 pub(in crate::check) mod edit;
 mod envelope;
 mod gates;
+mod given_up;
 mod hop;
 mod lists;
 mod opening;
@@ -36,8 +38,17 @@ impl TraceFault {
     }
 }
 
-const TABLES: &[&[TraceFault]] =
-    &[opening::FAULTS, envelope::FAULTS, lists::FAULTS, hop::FAULTS, told::FAULTS, gates::FAULTS, process::FAULTS];
+const TABLES: &[&[TraceFault]] = &[
+    opening::FAULTS,
+    given_up::FAULTS,
+    asked::FAULTS,
+    envelope::FAULTS,
+    lists::FAULTS,
+    hop::FAULTS,
+    told::FAULTS,
+    gates::FAULTS,
+    process::FAULTS,
+];
 
 /// All trace faults.
 pub static TRACE_FAULTS: &[TraceFault] = &joined::<TraceFault, { rows(TABLES) }>(TABLES);

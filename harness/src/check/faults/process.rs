@@ -4,7 +4,7 @@ use super::edit::Tape;
 use super::{TraceFault, fault};
 use crate::check::view::{Run, View};
 use crate::json::Json;
-use crate::plan::Plan;
+use crate::plan::{Plan, PlannedServer};
 use crate::trace::Trace;
 use crate::trace::event::{Event, Kind};
 
@@ -77,6 +77,15 @@ pub(super) const FAULTS: &[TraceFault] = &[
             })
         },
     ),
+    fault("variable-of-another", &["claim.18-secrets"], "A server got the variable of another.", |plan, trace| {
+        let own = plan.servers.first()?.canary();
+        let other = plan.servers.iter().map(PlannedServer::canary).find(|other| *other != own)?;
+        ended(plan, trace, |run, _, tape| {
+            let key = plan.servers.first()?.key.as_str();
+            let start = run.of(Kind::ServerStart).find(|start| start.server.as_deref() == Some(key))?;
+            tape.event(start.n, |event| event.data.set("canaries", Json::array([own, other])))
+        })
+    }),
 ];
 
 /// The first judged run that ended by itself, with its exit.

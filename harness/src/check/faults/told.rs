@@ -3,7 +3,7 @@
 use super::edit::{Hop, arrays, hop, is_result, strings};
 use super::{TraceFault, fault};
 use crate::check::reading;
-use crate::check::view::markers;
+use crate::check::view::{View, markers};
 use crate::host::profile::ApiName;
 use crate::json::Json;
 use crate::plan::Plan;
@@ -133,6 +133,44 @@ pub(super) const FAULTS: &[TraceFault] = &[
         "The blocks of a result were told in another order.",
         reversed,
     ),
+    fault(
+        "image-lost",
+        &["tools.result.content.text-image-resource"],
+        "The image of a result was not told.",
+        |plan, trace| {
+            let shown = |hop: &Hop<'_, '_>| hop.run.told(hop.used).is_some_and(|told| told.reading.image);
+            results(plan, trace, shown, |items, at| said(&mut items[at], "one pixel"))
+        },
+    ),
+    fault(
+        "structured-lost",
+        &["tools.structured.object-accepted"],
+        "Structured content without a text was not told.",
+        |plan, trace| {
+            let structured = |hop: &Hop<'_, '_>| {
+                let result = hop.call.result();
+                result.is_some_and(|(_, result)| result.get("structuredContent").is_some()) && !has_text(hop)
+            };
+            results(plan, trace, structured, |items, at| said(&mut items[at], "Done."))
+        },
+    ),
+    fault(
+        "unknown-type-believed",
+        &["base.result-type.unknown-invalid"],
+        "A result of an unknown type was told as a success.",
+        |plan, trace| {
+            let text = unknown_type(plan, trace)?;
+            results(
+                plan,
+                trace,
+                |hop| hop.call.unknown_type().is_some(),
+                |items, at| {
+                    said(&mut items[at], &text);
+                    super::edit::remove(&mut items[at], "is_error");
+                },
+            )
+        },
+    ),
     fault("told-before-the-response", &["hop.order"], "A success was told before its response.", |plan, trace| {
         let told = |hop: &Hop<'_, '_>| {
             hop.call.result().is_some() && hop.run.told(hop.used).is_some_and(|told| told.flag != Some(true))
@@ -145,6 +183,14 @@ pub(super) const FAULTS: &[TraceFault] = &[
 
 fn has_text(hop: &Hop<'_, '_>) -> bool {
     hop.call.result().is_some_and(|(_, result)| reading::blocks(result).iter().any(|block| !block.is_empty()))
+}
+
+/// The text of the first result whose type nobody knows.
+fn unknown_type(plan: &Plan, trace: &Trace) -> Option<String> {
+    let view = View::new(plan, trace);
+    let mut calls = view.judged().flat_map(|run| run.rpcs_of("tools/call")).map(|(_, call)| call);
+    let result = calls.find(|call| call.unknown_type().is_some()).and_then(|call| call.result());
+    Some(reading::blocks(result?.1).join("\n"))
 }
 
 fn asserts_text(hop: &Hop<'_, '_>) -> bool {

@@ -2,11 +2,10 @@
 
 use super::tape::Tape;
 use crate::check::schema;
-use crate::host::profile::ApiName;
 use crate::json::Json;
 use crate::model::{Engine, Ours, Prompts, Role, api};
 use crate::plan::{Plan, Published};
-use crate::revision::Era;
+use crate::revision::{Era, Revision};
 use crate::scenario::ast::{Answer, ToolRef, UseKind};
 use crate::server::{Act, Cause, Server};
 use crate::trace::event::{Event, Kind};
@@ -21,26 +20,26 @@ pub(in crate::check) enum Habits {
 }
 
 /// One configured server with its connection.
-struct Link {
-    key: String,
+pub(super) struct Link {
+    pub(super) key: String,
     conn: u32,
     server: Server,
     next_id: i64,
-    tools: Vec<Json>,
+    pub(super) tools: Vec<Json>,
     alive: bool,
 }
 
-struct Host<'p> {
-    plan: &'p Plan,
+pub(super) struct Host<'p> {
+    pub(super) plan: &'p Plan,
     habits: Habits,
     role: Role,
     tape: Tape,
-    links: Vec<Link>,
-    history: Vec<Json>,
+    pub(super) links: Vec<Link>,
+    pub(super) history: Vec<Json>,
 }
 
 /// What a call came to.
-enum Told {
+pub(super) enum Told {
     Result(Json),
     Refused(String),
 }
@@ -104,35 +103,44 @@ impl Host<'_> {
         let mut server =
             Server::new(key, planned.script.clone(), revision, planned.words.clone(), self.plan.key.seed);
         let conn = u32::try_from(at).unwrap() + 1;
-        self.tape.fact(Kind::ServerStart, Some((key, conn)), Json::object([("pid", 100 + at)]));
+        let start =
+            Json::object([("pid", Json::from(100 + at)), ("canaries", Json::array([planned.canary().as_str()]))]);
+        self.tape.fact(Kind::ServerStart, Some((key, conn)), start);
         let acts = server.open(conn);
         self.links.push(Link { key: key.clone(), conn, server, next_id: 1, tools: Vec::new(), alive: true });
         self.perform(at, acts, None);
-        match revision.era() {
-            Era::Legacy => {
-                let info = Json::object([("name", "simulated"), ("version", "1.0")]);
-                let params = Json::object([
-                    ("protocolVersion", Json::from("2025-11-25")),
-                    ("capabilities", Json::empty()),
-                    ("clientInfo", info),
-                ]);
-                if self.request(at, "initialize", params).is_some() {
-                    let line = Json::object([("jsonrpc", "2.0"), ("method", "notifications/initialized")]);
-                    self.line(at, &line);
-                }
-            }
-            Era::Modern => {
-                self.request(at, "server/discover", Json::empty());
-            }
+        let welcome = match revision.era() {
+            Era::Legacy => self.shake_hands(at),
+            Era::Modern => self.request(at, "server/discover", Json::empty()).and_then(Result::ok),
+        };
+        match welcome {
+            Some(welcome) if welcome.at(&["capabilities", "tools"]).is_some() => self.list(at),
+            Some(_) => {}
+            None => self.close(at),
         }
-        self.list(at);
+    }
+
+    /// The probe of a host of both eras, which a legacy server refuses, and the handshake; nothing where the server cannot
+    /// be talked to.
+    fn shake_hands(&mut self, at: usize) -> Option<Json> {
+        self.request(at, "server/discover", Json::empty());
+        let info = Json::object([("name", "simulated"), ("version", "1.0")]);
+        let params = Json::object([
+            ("protocolVersion", Json::from("2025-11-25")),
+            ("capabilities", Json::empty()),
+            ("clientInfo", info),
+        ]);
+        let welcome = self.request(at, "initialize", params)?.ok()?;
+        Revision::parse(welcome.str("protocolVersion")?)?;
+        self.line(at, &notification("notifications/initialized", None));
+        Some(welcome)
     }
 
     fn list(&mut self, at: usize) {
         let mut params = Json::empty();
         while let Some(Ok(page)) = self.request(at, "tools/list", params) {
             let tools = page.get("tools").map(Json::items).unwrap_or_default();
-            self.links[at].tools.extend(tools.iter().cloned());
+            self.links[at].tools.extend(tools.iter().filter(|tool| tool.get("inputSchema").is_some()).cloned());
             let Some(cursor) = page.get("nextCursor") else { break };
             params = Json::object([("cursor", cursor.clone())]);
         }
@@ -143,6 +151,7 @@ impl Host<'_> {
         if self.links[at].alive {
             self.tape.fact(Kind::WireEof, Some((&key, conn)), Json::Null);
             self.tape.fact(Kind::ServerExit, Some((&key, conn)), Json::object([("code", 0)]));
+            self.links[at].alive = false;
         }
     }
 
@@ -183,7 +192,25 @@ impl Host<'_> {
         let end = Json::object([("end", "lf")]);
         let n = self.tape.write(Kind::ToServer, Some((&key, conn)), None, Some(bytes.clone()), end);
         let acts = self.links[at].server.line(conn, &bytes);
-        self.perform(at, acts, Some(n))
+        let sent = self.perform(at, acts, Some(n));
+        sent.iter().for_each(|message| self.answer(at, message));
+        sent
+    }
+
+    /// Answers a request of the server, and reads a changed list again. In the modern era there are no such requests, and
+    /// so no answers.
+    fn answer(&mut self, at: usize, message: &Json) {
+        if message.str("method") == Some("notifications/tools/list_changed") {
+            self.links[at].tools.clear();
+            self.list(at);
+        }
+        let (Some(id), Some(method)) = (message.get("id"), message.str("method")) else { return };
+        if self.plan.key.revision.era() == Era::Modern {
+            return;
+        }
+        let error = || Json::object([("code", Json::from(-32601)), ("message", "Method not found".into())]);
+        let body = if method == "ping" { ("result", Json::empty()) } else { ("error", error()) };
+        self.line(at, &Json::object([("jsonrpc", Json::from("2.0")), ("id", id.clone()), body]));
     }
 
     fn perform(&mut self, at: usize, acts: Vec<Act>, request: Option<u32>) -> Vec<Json> {
@@ -205,6 +232,11 @@ impl Host<'_> {
                     let by = Json::object([("by", "server")]);
                     self.tape.write(Kind::WireClosed, Some((&key, conn)), None, None, by);
                     self.links[at].alive = false;
+                }
+                Act::Timer { token, .. } => {
+                    self.tape.tick();
+                    let acts = self.links[at].server.timer(conn, token);
+                    sent.extend(self.perform(at, acts, request));
                 }
                 other => panic!("no scenario needs {other:?} here"),
             }
@@ -296,8 +328,17 @@ impl Host<'_> {
             params.set("_meta", Json::object([(key.as_str(), id)]));
         }
         match self.request(at, "tools/call", params) {
-            Some(Ok(result)) => Told::Result(result),
+            Some(Ok(result)) => match result.str("resultType") {
+                None | Some("complete") => Told::Result(result),
+                Some(other) => Told::Refused(format!("Error: the result has the unknown type {other}")),
+            },
             Some(Err(error)) => Told::Refused(format!("Error: {}", error.str("message").unwrap_or_default())),
+            None if self.links[at].alive => {
+                let id = self.links[at].next_id - 1;
+                let params = Json::object([("requestId", id)]);
+                self.line(at, &notification("notifications/cancelled", Some(params)));
+                Told::Refused("Error: the call took too long".to_owned())
+            }
             None => Told::Refused("Error: the server is gone".to_owned()),
         }
     }
@@ -326,156 +367,12 @@ impl Host<'_> {
         self.tape.write(Kind::Answer, None, Some(question), None, Json::object([("answer", word)]));
         allowed
     }
-
-    fn body(&self) -> Json {
-        let offers = self.links.iter().flat_map(|link| link.tools.iter().map(move |tool| (&link.key, tool)));
-        let names = crate::host::names::Names::new(&self.plan.profile).unwrap();
-        let prompt = self.plan.prompts[0].as_str();
-        match self.plan.profile.model.api {
-            ApiName::AnthropicMessages => {
-                let tools = offers.map(|(key, tool)| {
-                    let of = ToolRef { server: key.clone(), tool: tool.str("name").unwrap().to_owned() };
-                    Json::object([
-                        ("name", Json::from(names.published(&of).unwrap().name)),
-                        ("description", tool.get("description").cloned().unwrap_or(Json::Null)),
-                        ("input_schema", tool.get("inputSchema").cloned().unwrap_or(Json::Null)),
-                    ])
-                });
-                let text = Json::object([("type", "text"), ("text", prompt)]);
-                let first = Json::object([("role", Json::from("user")), ("content", Json::array([text]))]);
-                Json::object([
-                    ("model", Json::from("m")),
-                    ("max_tokens", 1000.into()),
-                    ("stream", true.into()),
-                    ("tools", Json::array(tools)),
-                    ("messages", Json::array([first].into_iter().chain(self.history.iter().cloned()))),
-                ])
-            }
-            ApiName::OpenaiResponses => {
-                let spaces = self.links.iter().map(|link| {
-                    let mut namespace = String::new();
-                    let tools: Vec<Json> = link
-                        .tools
-                        .iter()
-                        .map(|tool| {
-                            let of =
-                                ToolRef { server: link.key.clone(), tool: tool.str("name").unwrap().to_owned() };
-                            let published = names.published(&of).unwrap();
-                            namespace = published.namespace.unwrap_or_default();
-                            Json::object([
-                                ("type", Json::from("function")),
-                                ("name", Json::from(published.name)),
-                                ("description", tool.get("description").cloned().unwrap_or(Json::Null)),
-                                ("strict", false.into()),
-                                ("parameters", with_properties(tool.get("inputSchema"))),
-                            ])
-                        })
-                        .collect();
-                    Json::object([
-                        ("type", Json::from("namespace")),
-                        ("name", namespace.into()),
-                        ("description", "tools".into()),
-                        ("tools", Json::Array(tools)),
-                    ])
-                });
-                let text = Json::object([("type", "input_text"), ("text", prompt)]);
-                let first = Json::object([
-                    ("type", Json::from("message")),
-                    ("role", "user".into()),
-                    ("content", Json::array([text])),
-                ]);
-                Json::object([
-                    ("model", Json::from("m")),
-                    ("stream", true.into()),
-                    ("store", false.into()),
-                    ("tools", Json::array(spaces.filter(|space| !space.get("tools").unwrap().items().is_empty()))),
-                    ("input", Json::array([first].into_iter().chain(self.history.iter().cloned()))),
-                ])
-            }
-        }
-    }
-
-    /// Puts the reply and the results into the history, in the form of the API.
-    fn remember(&mut self, blocks: &Json, told: &[(String, Told)]) {
-        match self.plan.profile.model.api {
-            ApiName::AnthropicMessages => {
-                let blocks = blocks.items().iter().map(|block| match block.str("input") {
-                    // The API takes objects only in history.
-                    Some(_) => {
-                        let mut block = block.clone();
-                        block.set("input", Json::empty());
-                        block
-                    }
-                    None => block.clone(),
-                });
-                let assistant =
-                    Json::object([("role", Json::from("assistant")), ("content", Json::array(blocks))]);
-                let results = told.iter().map(|(id, told)| {
-                    let (content, is_error) = content(told);
-                    Json::object([
-                        ("type", Json::from("tool_result")),
-                        ("tool_use_id", id.into()),
-                        ("content", Json::Array(content)),
-                        ("is_error", is_error.into()),
-                    ])
-                });
-                let user = Json::object([("role", Json::from("user")), ("content", Json::array(results))]);
-                self.history.extend([assistant, user]);
-            }
-            ApiName::OpenaiResponses => {
-                self.history.extend(blocks.items().iter().cloned());
-                for (id, told) in told {
-                    let (content, _) = content(told);
-                    let texts: Vec<&str> = content.iter().filter_map(|block| block.str("text")).collect();
-                    self.history.push(Json::object([
-                        ("type", Json::from("function_call_output")),
-                        ("call_id", id.into()),
-                        ("output", texts.join("\n").into()),
-                    ]));
-                }
-            }
-        }
-    }
 }
 
-/// The blocks that tell a result, and whether it is an error.
-fn content(told: &Told) -> (Vec<Json>, bool) {
-    let text = |text: &str| Json::object([("type", "text"), ("text", text)]);
-    match told {
-        Told::Refused(reason) => (vec![text(reason)], true),
-        Told::Result(result) => {
-            let blocks = result.get("content").map(Json::items).unwrap_or_default();
-            let mut content: Vec<Json> = blocks
-                .iter()
-                .map(|block| match block.str("type") {
-                    Some("image") => {
-                        let data = block.get("data").cloned().unwrap();
-                        let source = Json::object([
-                            ("type", Json::from("base64")),
-                            ("media_type", block.get("mimeType").cloned().unwrap()),
-                            ("data", data),
-                        ]);
-                        Json::object([("type", Json::from("image")), ("source", source)])
-                    }
-                    Some("resource") => {
-                        text(block.at(&["resource", "text"]).and_then(Json::as_str).unwrap_or_default())
-                    }
-                    _ => text(block.str("text").unwrap_or_default()),
-                })
-                .collect();
-            if let (true, Some(structured)) = (content.is_empty(), result.get("structuredContent")) {
-                content.push(text(&structured.to_string()));
-            }
-            (content, result.get("isError").and_then(Json::as_bool).unwrap_or(false))
-        }
+fn notification(method: &str, params: Option<Json>) -> Json {
+    let mut line = Json::object([("jsonrpc", "2.0"), ("method", method)]);
+    if let Some(params) = params {
+        line.set("params", params);
     }
-}
-
-/// The schema as the Responses API wants it: with properties, be they none.
-fn with_properties(schema: Option<&Json>) -> Json {
-    let mut schema = schema.cloned().unwrap_or_else(Json::empty);
-    if schema.get("properties").is_none() {
-        schema.set("properties", Json::empty());
-    }
-    schema
+    line
 }

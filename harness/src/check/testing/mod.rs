@@ -1,6 +1,7 @@
 //! Traces for tests: the scenarios of the library, played with the real scripted servers and the real scripted model by
 //! a small correct host that lives in this folder.
 
+mod body;
 mod host;
 mod legal;
 mod tape;

@@ -237,10 +237,10 @@ pub(crate) fn after(a: &Event, b: &Event) -> bool {
     a.n > b.n && (a.tick != b.tick || same_stream(a, b))
 }
 
-/// Whether a line of the host can be a reaction to something that was written to it. All that is read in a turn of the
+/// Whether something that the host wrote can be a reaction to something that was written to it. All that is read in a turn of the
 /// recorder loop is read before anything is answered in it, so what stands in the same turn was sent too early to be one.
-pub(crate) fn reacts(line: &Event, to: &Event) -> bool {
-    line.n > to.n && line.tick > to.tick
+pub(crate) fn reacts(written: &Event, to: &Event) -> bool {
+    written.n > to.n && written.tick > to.tick
 }
 
 /// Whether both were read from, or written to, the same stream, so that their order is a fact even within one tick.

@@ -4,6 +4,7 @@ use std::cell::OnceCell;
 
 use super::Run;
 use crate::check::reading::Reading;
+use crate::host::names::Names as Rule;
 use crate::json::Json;
 use crate::model::{Item, Names, Offer, Request, ToolResult, api};
 use crate::plan::{Plan, PlannedUse, Published};
@@ -22,6 +23,8 @@ pub(crate) struct Exchange<'a> {
     pub(crate) request: Option<Request>,
     /// Our tools among the offered ones, in order.
     pub(crate) offers: Vec<Offered>,
+    /// Offers that are named like the tools of a server of ours and are none of them.
+    pub(crate) surplus: Vec<(String, Published)>,
     pub(crate) reply: Option<&'a Event>,
 }
 
@@ -115,30 +118,67 @@ impl Question<'_> {
 
 /// The model requests of a run with their replies.
 pub(super) fn exchanges<'a>(plan: &'a Plan, events: &[&'a Event]) -> Vec<Exchange<'a>> {
-    let (api, names) = (api(plan.profile.model.api), Names::of(plan));
+    let (api, ours) = (api(plan.profile.model.api), Ours::new(plan));
     let requests = events.iter().filter(|event| event.kind == Kind::ModelRequest);
     requests
         .map(|&event| {
             let request = event.json().and_then(|body| api.parse(&body).ok());
-            let offers = request.as_ref().map(|request| identified(&names, &request.offers)).unwrap_or_default();
+            let offered = request.as_ref().map(|request| request.offers.as_slice()).unwrap_or_default();
+            let (offers, surplus) = (ours.identified(offered), ours.surplus(offered));
             let answers = |reply: &&&Event| reply.kind == Kind::ModelReply && reply.cause == Some(event.n);
             Exchange {
                 event,
                 main: flag(event, "main"),
                 turn: index(&event.data, "turn"),
-                request,
                 offers,
+                surplus,
+                request,
                 reply: events.iter().find(answers).copied(),
             }
         })
         .collect()
 }
 
-/// Our tools among the offered ones, in order.
-fn identified(names: &Names, offers: &[Offer]) -> Vec<Offered> {
-    let one =
-        |offer: &Offer| Some(Offered { tool: names.tool(offer)?.clone(), published: offer.published.clone() });
-    offers.iter().filter_map(one).collect()
+/// By what offers are told to be ours.
+struct Ours {
+    names: Names,
+    /// What the published names of each server begin with, by the profile's rule.
+    prefixes: Vec<(String, Published)>,
+}
+
+impl Ours {
+    fn new(plan: &Plan) -> Self {
+        let rule = Rule::new(&plan.profile).ok();
+        let prefix = |key: &String| {
+            let published =
+                rule.as_ref()?.published(&ToolRef { server: key.clone(), tool: String::new() }).ok()?;
+            // A rule without a part for the server tells nothing apart.
+            (published.namespace.is_some() || published.name.contains(key.as_str()))
+                .then(|| (key.clone(), published))
+        };
+        let prefixes = plan.servers.iter().filter_map(|server| prefix(&server.key)).collect();
+        Self { names: Names::of(plan), prefixes }
+    }
+
+    /// Our tools among the offered ones, in order.
+    fn identified(&self, offers: &[Offer]) -> Vec<Offered> {
+        let one = |offer: &Offer| {
+            Some(Offered { tool: self.names.tool(offer)?.clone(), published: offer.published.clone() })
+        };
+        offers.iter().filter_map(one).collect()
+    }
+
+    /// The other offers that are named like ours. Of several servers the one with the longest name is meant.
+    fn surplus(&self, offers: &[Offer]) -> Vec<(String, Published)> {
+        let others = offers.iter().filter(|offer| self.names.tool(offer).is_none());
+        let server = |offer: &Offer| {
+            let named = self.prefixes.iter().filter(|(_, prefix)| {
+                prefix.namespace == offer.published.namespace && offer.published.name.starts_with(&prefix.name)
+            });
+            named.max_by_key(|(_, prefix)| prefix.name.len()).map(|(key, _)| key.clone())
+        };
+        others.filter_map(|offer| Some((server(offer)?, offer.published.clone()))).collect()
+    }
 }
 
 /// The questions of a run with their answers.

@@ -1,0 +1,160 @@
+//! What the correct host sends to its model, in the form of each API.
+
+use super::host::{Host, Told};
+use crate::host::profile::ApiName;
+use crate::json::Json;
+use crate::scenario::ast::ToolRef;
+
+impl Host<'_> {
+    pub(super) fn body(&self) -> Json {
+        let offers = self.links.iter().flat_map(|link| link.tools.iter().map(move |tool| (&link.key, tool)));
+        let names = crate::host::names::Names::new(&self.plan.profile).unwrap();
+        let prompt = self.plan.prompts[0].as_str();
+        match self.plan.profile.model.api {
+            ApiName::AnthropicMessages => {
+                let tools = offers.map(|(key, tool)| {
+                    let of = ToolRef { server: key.clone(), tool: tool.str("name").unwrap().to_owned() };
+                    Json::object([
+                        ("name", Json::from(names.published(&of).unwrap().name)),
+                        ("description", tool.get("description").cloned().unwrap_or(Json::Null)),
+                        ("input_schema", tool.get("inputSchema").cloned().unwrap_or(Json::Null)),
+                    ])
+                });
+                let text = Json::object([("type", "text"), ("text", prompt)]);
+                let first = Json::object([("role", Json::from("user")), ("content", Json::array([text]))]);
+                Json::object([
+                    ("model", Json::from("m")),
+                    ("max_tokens", 1000.into()),
+                    ("stream", true.into()),
+                    ("tools", Json::array(tools)),
+                    ("messages", Json::array([first].into_iter().chain(self.history.iter().cloned()))),
+                ])
+            }
+            ApiName::OpenaiResponses => {
+                let spaces = self.links.iter().map(|link| {
+                    let mut namespace = String::new();
+                    let tools: Vec<Json> = link
+                        .tools
+                        .iter()
+                        .map(|tool| {
+                            let of =
+                                ToolRef { server: link.key.clone(), tool: tool.str("name").unwrap().to_owned() };
+                            let published = names.published(&of).unwrap();
+                            namespace = published.namespace.unwrap_or_default();
+                            Json::object([
+                                ("type", Json::from("function")),
+                                ("name", Json::from(published.name)),
+                                ("description", tool.get("description").cloned().unwrap_or(Json::Null)),
+                                ("strict", false.into()),
+                                ("parameters", with_properties(tool.get("inputSchema"))),
+                            ])
+                        })
+                        .collect();
+                    Json::object([
+                        ("type", Json::from("namespace")),
+                        ("name", namespace.into()),
+                        ("description", "tools".into()),
+                        ("tools", Json::Array(tools)),
+                    ])
+                });
+                let text = Json::object([("type", "input_text"), ("text", prompt)]);
+                let first = Json::object([
+                    ("type", Json::from("message")),
+                    ("role", "user".into()),
+                    ("content", Json::array([text])),
+                ]);
+                Json::object([
+                    ("model", Json::from("m")),
+                    ("stream", true.into()),
+                    ("store", false.into()),
+                    ("tools", Json::array(spaces.filter(|space| !space.get("tools").unwrap().items().is_empty()))),
+                    ("input", Json::array([first].into_iter().chain(self.history.iter().cloned()))),
+                ])
+            }
+        }
+    }
+
+    /// Puts the reply and the results into the history, in the form of the API.
+    pub(super) fn remember(&mut self, blocks: &Json, told: &[(String, Told)]) {
+        match self.plan.profile.model.api {
+            ApiName::AnthropicMessages => {
+                let blocks = blocks.items().iter().map(|block| match block.str("input") {
+                    // The API takes objects only in history.
+                    Some(_) => {
+                        let mut block = block.clone();
+                        block.set("input", Json::empty());
+                        block
+                    }
+                    None => block.clone(),
+                });
+                let assistant =
+                    Json::object([("role", Json::from("assistant")), ("content", Json::array(blocks))]);
+                let results = told.iter().map(|(id, told)| {
+                    let (content, is_error) = content(told);
+                    Json::object([
+                        ("type", Json::from("tool_result")),
+                        ("tool_use_id", id.into()),
+                        ("content", Json::Array(content)),
+                        ("is_error", is_error.into()),
+                    ])
+                });
+                let user = Json::object([("role", Json::from("user")), ("content", Json::array(results))]);
+                self.history.extend([assistant, user]);
+            }
+            ApiName::OpenaiResponses => {
+                self.history.extend(blocks.items().iter().cloned());
+                for (id, told) in told {
+                    let (content, _) = content(told);
+                    let texts: Vec<&str> = content.iter().filter_map(|block| block.str("text")).collect();
+                    self.history.push(Json::object([
+                        ("type", Json::from("function_call_output")),
+                        ("call_id", id.into()),
+                        ("output", texts.join("\n").into()),
+                    ]));
+                }
+            }
+        }
+    }
+}
+
+/// The blocks that tell a result, and whether it is an error.
+fn content(told: &Told) -> (Vec<Json>, bool) {
+    let text = |text: &str| Json::object([("type", "text"), ("text", text)]);
+    match told {
+        Told::Refused(reason) => (vec![text(reason)], true),
+        Told::Result(result) => {
+            let blocks = result.get("content").map(Json::items).unwrap_or_default();
+            let mut content: Vec<Json> = blocks
+                .iter()
+                .map(|block| match block.str("type") {
+                    Some("image") => {
+                        let data = block.get("data").cloned().unwrap();
+                        let source = Json::object([
+                            ("type", Json::from("base64")),
+                            ("media_type", block.get("mimeType").cloned().unwrap()),
+                            ("data", data),
+                        ]);
+                        Json::object([("type", Json::from("image")), ("source", source)])
+                    }
+                    Some("resource") => {
+                        text(block.at(&["resource", "text"]).and_then(Json::as_str).unwrap_or_default())
+                    }
+                    _ => text(block.str("text").unwrap_or_default()),
+                })
+                .collect();
+            if let (true, Some(structured)) = (content.is_empty(), result.get("structuredContent")) {
+                content.push(text(&structured.to_string()));
+            }
+            (content, result.get("isError").and_then(Json::as_bool).unwrap_or(false))
+        }
+    }
+}
+
+/// The schema as the Responses API wants it: with properties, be they none.
+fn with_properties(schema: Option<&Json>) -> Json {
+    let mut schema = schema.cloned().unwrap_or_else(Json::empty);
+    if schema.get("properties").is_none() {
+        schema.set("properties", Json::empty());
+    }
+    schema
+}
