@@ -21,7 +21,7 @@ use crate::check::finding::{Finding, Outcome, Verdict};
 use crate::json::Json;
 use crate::plan::{Plan, Planned, Select, SelectRevisions};
 use crate::report::{self, RunReport, Summary};
-use crate::stage::{Deadlines, StageOptions, Staged};
+use crate::stage::{Deadlines, Interrupter, StageOptions, Staged};
 use crate::trace::Trace;
 
 /// Plans that a host fault is tried on at a time.
@@ -71,6 +71,13 @@ pub(super) fn self_test(args: &SelfTestArgs) -> Result<Exit, Failure> {
     for fault in faults::all().iter().filter(|fault| fault.kind == Kind::Host) {
         progress.show(&format!("host fault {}", fault.name));
         catches.push(bench.host_fault(fault, &base));
+        // What did not run was not caught either, which would be told as a fault of the checks.
+        if bench.interrupted() {
+            return Err(Failure::Harness(anyhow::anyhow!(
+                "interrupted while the reference host told {}",
+                fault.name
+            )));
+        }
     }
     progress.show("trace faults");
     catches.extend(bench.trace_faults(&reference.recorded));
@@ -141,6 +148,10 @@ impl Bench {
         })
     }
 
+    fn interrupted(&self) -> bool {
+        self.options.interrupter.is_some_and(Interrupter::interrupted)
+    }
+
     fn run(&self, jobs: &[Job], options: &StageOptions) -> Round {
         let mut results: Vec<Option<Ran>> = jobs.iter().map(|_| None).collect();
         suite::run(jobs.to_vec(), self.workers, options, |at, ran| results[at] = Some(ran));
@@ -195,16 +206,17 @@ impl Bench {
             self.workers,
             || Go::On,
             |(fault, lie)| {
-                let mut caught = BTreeSet::new();
-                let mut tried = 0;
+                let mut catch = Catch { fault, caught: BTreeSet::new(), tried: 0 };
                 for run in &passing {
+                    if self.extent == Extent::Enough && catch.missed().is_empty() {
+                        break;
+                    }
                     let Some(trace) = lie.apply(&run.plan, &run.trace) else { continue };
-                    tried += 1;
-                    let passed = passed(&run.report.findings);
+                    catch.tried += 1;
                     let findings = crate::check::judge(&run.plan, &trace);
-                    caught.extend(failed(&findings).intersection(&passed).cloned());
+                    catch.caught.extend(failed(&findings).intersection(&passed(&run.report.findings)).cloned());
                 }
-                Catch { fault, caught, tried }
+                catch
             },
             |at, catch| catches[at] = Some(catch),
         );
