@@ -195,16 +195,18 @@ impl Bench {
             self.workers,
             || Go::On,
             |(fault, lie)| {
-                let mut caught = BTreeSet::new();
-                let mut tried = 0;
+                let mut catch = Catch { fault, caught: BTreeSet::new(), tried: 0 };
                 for run in &passing {
                     let Some(trace) = lie.apply(&run.plan, &run.trace) else { continue };
-                    tried += 1;
+                    catch.tried += 1;
                     let passed = passed(&run.report.findings);
                     let findings = crate::check::judge(&run.plan, &trace);
-                    caught.extend(failed(&findings).intersection(&passed).cloned());
+                    catch.caught.extend(failed(&findings).intersection(&passed).cloned());
+                    if self.extent == Extent::Enough && catch.missed().is_empty() {
+                        break;
+                    }
                 }
-                Catch { fault, caught, tried }
+                catch
             },
             |at, catch| catches[at] = Some(catch),
         );
