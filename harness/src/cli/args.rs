@@ -59,7 +59,7 @@ pub(super) struct PlanArgs {
     /// Only this transport
     #[arg(long, value_name = "T", value_parser = transport)]
     pub(super) transport: Option<Transport>,
-    /// The reference host tells this lie
+    /// The reference host tells this lie; exit 1 says that it was caught
     #[arg(long, value_name = "NAME")]
     pub(super) fault: Option<String>,
     /// Runs at a time [default: the number of cores]

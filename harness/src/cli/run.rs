@@ -11,8 +11,8 @@ use super::hosts;
 use super::print::{self, Printer, Purpose, Strictness};
 use super::suite::{self, Job, Ran};
 use super::traces::Store;
-use super::{files, judge, output, pool, random_seed, select};
-use crate::check::finding::Outcome;
+use super::{faults, files, judge, output, pool, random_seed, select};
+use crate::check::finding::{Outcome, Verdict};
 use crate::diagnostic::did_you_mean;
 use crate::host::locate::Located;
 use crate::model::Prompts;
@@ -38,7 +38,31 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         output::err(&format!("traces: {}\n", store.folder().display()));
     }
     print::write_reports(&args.reports.report, &runs)?;
-    Ok(print::exit(&runs, Strictness::of(args.strict)))
+    let exit = print::exit(&runs, Strictness::of(args.strict));
+    match &args.plans.fault {
+        Some(fault) => control(fault, &runs, exit, args.reports.format),
+        None => Ok(exit),
+    }
+}
+
+/// A run with a fault is a control: what counts is whether the lie was caught by what it is about. Some lies break only
+/// rules that never fail a run by themselves.
+fn control(name: &str, runs: &[RunReport], exit: Exit, format: Format) -> Result<Exit, Failure> {
+    let about = faults::all().iter().find(|fault| fault.name == name).map_or(&[][..], |fault| fault.about);
+    let failed = |id: &str| {
+        let mut findings = runs.iter().flat_map(|run| &run.findings);
+        findings.any(|finding| finding.verdict == Verdict::Fail && finding.requirement == id)
+    };
+    let caught: Vec<&str> = about.iter().copied().filter(|id| failed(id)).collect();
+    if format == Format::Text {
+        let word = if caught.is_empty() {
+            "not caught here".to_owned()
+        } else {
+            format!("caught by {}", caught.join(", "))
+        };
+        output::out(&format!("fault {name}: {word}\n"))?;
+    }
+    Ok(if exit == Exit::Expected && !caught.is_empty() { Exit::Findings } else { exit })
 }
 
 /// Runs and keeps the traces.
