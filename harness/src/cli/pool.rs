@@ -27,17 +27,28 @@ pub(super) fn each<T: Send, R: Send>(
         Go::Stop => None,
     };
     thread::scope(|scope| {
+        let mut started = 0;
         for _ in 0..workers {
             let sender = sender.clone();
             let (next, work) = (&next, &work);
-            scope.spawn(move || {
+            let worker = move || {
                 while let Some((at, item)) = next() {
                     // Nobody listens only where the receiving thread has panicked.
                     let _ = sender.send((at, work(item)));
                 }
-            });
+            };
+            // A machine that gives no more threads makes it slower, not wrong.
+            if thread::Builder::new().spawn_scoped(scope, worker).is_err() {
+                break;
+            }
+            started += 1;
         }
         drop(sender);
+        if started == 0 {
+            while let Some((at, item)) = next() {
+                done(at, work(item));
+            }
+        }
         for (at, result) in receiver {
             done(at, result);
         }

@@ -21,7 +21,7 @@ use crate::check::finding::{Finding, Outcome, Verdict};
 use crate::json::Json;
 use crate::plan::{Plan, Planned, Select, SelectRevisions};
 use crate::report::{self, RunReport, Summary};
-use crate::stage::{Deadlines, StageOptions, Staged};
+use crate::stage::{Deadlines, Interrupter, StageOptions, Staged};
 use crate::trace::Trace;
 
 /// Plans that a host fault is tried on at a time.
@@ -71,6 +71,13 @@ pub(super) fn self_test(args: &SelfTestArgs) -> Result<Exit, Failure> {
     for fault in faults::all().iter().filter(|fault| fault.kind == Kind::Host) {
         progress.show(&format!("host fault {}", fault.name));
         catches.push(bench.host_fault(fault, &base));
+        // What did not run was not caught either, which would be told as a fault of the checks.
+        if bench.interrupted() {
+            return Err(Failure::Harness(anyhow::anyhow!(
+                "interrupted while the reference host told {}",
+                fault.name
+            )));
+        }
     }
     progress.show("trace faults");
     catches.extend(bench.trace_faults(&reference.recorded));
@@ -141,6 +148,10 @@ impl Bench {
         })
     }
 
+    fn interrupted(&self) -> bool {
+        self.options.interrupter.is_some_and(Interrupter::interrupted)
+    }
+
     fn run(&self, jobs: &[Job], options: &StageOptions) -> Round {
         let mut results: Vec<Option<Ran>> = jobs.iter().map(|_| None).collect();
         suite::run(jobs.to_vec(), self.workers, options, |at, ran| results[at] = Some(ran));
@@ -197,14 +208,13 @@ impl Bench {
             |(fault, lie)| {
                 let mut catch = Catch { fault, caught: BTreeSet::new(), tried: 0 };
                 for run in &passing {
-                    let Some(trace) = lie.apply(&run.plan, &run.trace) else { continue };
-                    catch.tried += 1;
-                    let passed = passed(&run.report.findings);
-                    let findings = crate::check::judge(&run.plan, &trace);
-                    catch.caught.extend(failed(&findings).intersection(&passed).cloned());
                     if self.extent == Extent::Enough && catch.missed().is_empty() {
                         break;
                     }
+                    let Some(trace) = lie.apply(&run.plan, &run.trace) else { continue };
+                    catch.tried += 1;
+                    let findings = crate::check::judge(&run.plan, &trace);
+                    catch.caught.extend(failed(&findings).intersection(&passed(&run.report.findings)).cloned());
                 }
                 catch
             },

@@ -2,12 +2,14 @@
 
 use std::env;
 use std::io::Read as _;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
 use regex_lite::Regex;
+use rustix::process::{Pid, Signal};
 
 use super::profile::Profile;
 
@@ -114,6 +116,7 @@ pub fn locate(profile: &Profile, self_exe: &Path) -> Result<Located, LocateError
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
+        .process_group(0)
         .spawn()
         .map_err(|cause| failed(cause.to_string()))?;
     let (sender, receiver) = mpsc::channel();
@@ -126,7 +129,9 @@ pub fn locate(profile: &Profile, self_exe: &Path) -> Result<Located, LocateError
         });
     }
     let answer = receiver.recv_timeout(VERSION_LIMIT);
-    // The program has answered or never will; in both cases nothing of it may stay.
+    // The program has answered or never will; in both cases nothing of it may stay. A helper that left its group does:
+    // only a run has a supervisor to find it.
+    let _ = rustix::process::kill_process_group(Pid::from_child(&child), Signal::KILL);
     let _ = child.kill();
     let _ = child.wait();
     let text = match answer {
