@@ -25,7 +25,7 @@ pub(super) fn judge(args: &JudgeArgs) -> Result<Exit, Failure> {
     }
     printer.end(&runs)?;
     print::write_reports(&args.reports.report, &runs)?;
-    Ok(print::exit(&runs, print::Strictness::of(args.strict)))
+    Ok(print::exit(&runs, 0, print::Strictness::of(args.strict)))
 }
 
 /// The report of a saved trace.

@@ -95,15 +95,18 @@ impl Strictness {
     }
 }
 
-/// The exit code that runs mean.
-pub(super) fn exit(runs: &[RunReport], strictness: Strictness) -> Exit {
+/// The exit code that runs mean; `unstarted` of them are errors since their host could not be started.
+pub(super) fn exit(runs: &[RunReport], unstarted: usize, strictness: Strictness) -> Exit {
     let summary = Summary::of(runs);
     let mut exit = if summary.ran() == 0 { Exit::Nothing } else { Exit::Expected };
     let warned = strictness == Strictness::Strict && summary.count(Outcome::Warn) > 0;
     if warned || summary.count(Outcome::Fail) + summary.count(Outcome::Untestable) > 0 {
         exit = exit.or(Exit::Findings);
     }
-    if summary.count(Outcome::Error) > 0 {
+    if unstarted > 0 {
+        exit = exit.or(Exit::Host);
+    }
+    if summary.count(Outcome::Error) > unstarted {
         exit = exit.or(Exit::Harness);
     }
     exit

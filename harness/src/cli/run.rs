@@ -30,15 +30,15 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         None => Store::problems()?,
     };
     let mut printer = Printer::new(Purpose::Judge, Loudness::of(&args.plans), args.reports.format, jobs.len());
-    let runs = execute(jobs, &args.plans, &store, judge::report, &mut printer);
+    let executed = execute(jobs, &args.plans, &store, judge::report, &mut printer);
     store.tidy();
-    let runs = runs?;
+    let Executed { runs, unstarted } = executed?;
     printer.end(&runs)?;
     if matches!(store, Store::Problems(_)) && store.folder().exists() {
         output::err(&format!("traces: {}\n", store.folder().display()));
     }
     print::write_reports(&args.reports.report, &runs)?;
-    let exit = print::exit(&runs, Strictness::of(args.strict));
+    let exit = print::exit(&runs, unstarted, Strictness::of(args.strict));
     match &args.plans.fault {
         Some(fault) => control(fault, &runs, exit, args.reports.format),
         None => Ok(exit),
@@ -76,15 +76,16 @@ pub(super) fn record(args: &RecordArgs) -> Result<Exit, Failure> {
         let outcome = if outcome == Outcome::Error { outcome } else { Outcome::Pass };
         RunReport::new(&plan.key, &trace.header.host_version, outcome, reason)
     };
-    let runs = execute(jobs, &args.plans, &store, unjudged, &mut printer)?;
-    let errors = runs.iter().filter(|run| run.outcome == Outcome::Error).count();
+    let Executed { runs, unstarted } = execute(jobs, &args.plans, &store, unjudged, &mut printer)?;
+    let errors = runs.iter().filter(|run| run.outcome == Outcome::Error).count() - unstarted;
     let ran = runs.iter().filter(|run| run.outcome != Outcome::NotApplicable).count();
     output::out(&format!("{} traces in {}\n", runs.len(), args.out.display()))?;
-    Ok(match (errors, ran) {
+    let exit = match (errors, ran) {
         (0, 0) => Exit::Nothing,
         (0, _) => Exit::Expected,
         _ => Exit::Harness,
-    })
+    };
+    Ok(if unstarted > 0 { exit.or(Exit::Host) } else { exit })
 }
 
 /// The plans that the arguments mean.
@@ -149,21 +150,38 @@ pub(super) const fn isolate(word: Isolate) -> stage::Isolate {
     }
 }
 
-/// Runs jobs and reports each; reports come back in the order of the plans.
+/// What came of all jobs.
+struct Executed {
+    /// The reports, in the order of the plans.
+    runs: Vec<RunReport>,
+    /// How many of them are of a host that could not be started.
+    unstarted: usize,
+}
+
+/// Whether the host of a run could be started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Start {
+    Done,
+    Refused,
+}
+
+/// Runs jobs and reports each. A host that cannot be started does not take the reports of the others with it.
 fn execute(
     mut jobs: Vec<Job>,
     args: &PlanArgs,
     store: &Store,
     report: impl Fn(&Plan, &Trace) -> RunReport,
     printer: &mut Printer,
-) -> Result<Vec<RunReport>, Failure> {
+) -> Result<Executed, Failure> {
     for job in &mut jobs {
         job.path = Some(store.path(job.planned.key())?);
     }
     let mut reports: Vec<Option<RunReport>> = jobs.iter().map(|_| None).collect();
     let mut failure = None;
+    let mut unstarted = 0;
     suite::run(jobs, pool::workers(args.jobs), &options(args)?, |at, ran| {
-        let finished = settle(ran, store, &report).and_then(|run| {
+        let finished = settle(ran, store, &report).and_then(|(run, start)| {
+            unstarted += usize::from(start == Start::Refused);
             printer.finished(&run)?;
             Ok(run)
         });
@@ -175,12 +193,17 @@ fn execute(
     });
     match failure {
         Some(failure) => Err(failure),
-        None => Ok(reports.into_iter().flatten().collect()),
+        None => Ok(Executed { runs: reports.into_iter().flatten().collect(), unstarted }),
     }
 }
 
 /// Reports one run and keeps its trace, or not.
-fn settle(ran: Ran, store: &Store, report: impl Fn(&Plan, &Trace) -> RunReport) -> Result<RunReport, Failure> {
+fn settle(
+    ran: Ran,
+    store: &Store,
+    report: impl Fn(&Plan, &Trace) -> RunReport,
+) -> Result<(RunReport, Start), Failure> {
+    let mut start = Start::Done;
     let (mut run, path) = match ran {
         Ran::Run { plan, staged, took, path } => {
             let mut run = match staged {
@@ -191,8 +214,10 @@ fn settle(ran: Ran, store: &Store, report: impl Fn(&Plan, &Trace) -> RunReport) 
                     }
                     report(&plan, &staged.trace)
                 }
-                Err(error @ StageError::Host { .. }) => return Err(Failure::Host(error.to_string())),
                 Err(error) => {
+                    if matches!(error, StageError::Host { .. }) {
+                        start = Start::Refused;
+                    }
                     let version = plan.key.version.clone().unwrap_or_default();
                     RunReport::new(&plan.key, &version, Outcome::Error, Some(error.to_string()))
                 }
@@ -215,7 +240,7 @@ fn settle(ran: Ran, store: &Store, report: impl Fn(&Plan, &Trace) -> RunReport) 
             remove(&path);
         }
     }
-    Ok(run)
+    Ok((run, start))
 }
 
 fn remove(path: &Path) {

@@ -197,13 +197,20 @@ impl Run {
             for process in processes::descendants() {
                 let _ = rustix::process::kill_process(process.pid, Signal::KILL);
             }
-            match rustix::process::wait(WaitOptions::empty()) {
-                Ok(Some((pid, ended))) if self.host == Some(pid) => {
-                    self.host = None;
-                    status = Some(ended);
+            // One death is waited for, and all others that came with it are taken in before the next look: a process that
+            // forks without end must not outrun us.
+            let mut patience = WaitOptions::empty();
+            loop {
+                match rustix::process::wait(patience) {
+                    Ok(Some((pid, ended))) if self.host == Some(pid) => {
+                        self.host = None;
+                        status = Some(ended);
+                    }
+                    Ok(Some(_)) | Err(Errno::INTR) => {}
+                    Ok(None) => break,
+                    Err(_) => return status,
                 }
-                Ok(_) | Err(Errno::INTR) => {}
-                Err(_) => return status,
+                patience = WaitOptions::NOHANG;
             }
         }
     }

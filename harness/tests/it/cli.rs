@@ -74,6 +74,41 @@ fn a_known_host_that_is_not_there_is_exit_4() {
     assert_eq!(hopcheck(&["run", "--host", "codex", "--host", "no-such-host"]).status.code(), Some(2));
 }
 
+/// Its reports are written all the same, and those of the other hosts with them.
+#[test]
+fn a_host_that_cannot_be_started_takes_no_report_along() {
+    let report = tempfile::NamedTempFile::new().unwrap();
+    let argument = format!("json={}", report.path().display());
+    let scenario = ["run", "call/lookup", "--revision", "2025-11-25"];
+    let hosts = ["--host", "reference", "--host", "unstartable.toml", "--report", &argument];
+    let status = Command::new(env!("CARGO_BIN_EXE_hopcheck"))
+        .args(scenario.into_iter().chain(hosts))
+        .current_dir(folder())
+        .env_clear()
+        .env("PATH", "/usr/bin:/bin")
+        // A file that is no program.
+        .env("HOPCHECK_UNSTARTABLE", folder().join("unstartable.toml"))
+        .output()
+        .unwrap()
+        .status;
+    let text = fs::read_to_string(report.path()).unwrap();
+    assert_eq!(status.code(), Some(4), "{text}");
+    assert!(text.contains(r#""outcome":"pass""#), "{text}");
+    assert!(text.contains(r#""outcome":"error""#) && text.contains("cannot start"), "{text}");
+}
+
+/// A lie that breaks only what never fails a run is caught all the same.
+#[test]
+fn a_run_with_a_fault_says_by_what_it_was_caught() {
+    let run = |scenario: &str| hopcheck(&["run", scenario, "--fault", "reverse-blocks", "--quiet"]);
+    let caught = run("result/shapes");
+    let text = String::from_utf8(caught.stdout).unwrap();
+    assert_eq!(caught.status.code(), Some(1), "{text}");
+    assert!(text.contains("fault reverse-blocks: caught by tools.result.multiple-blocks-order"), "{text}");
+    let text = String::from_utf8(run("connect/by-itself").stdout).unwrap();
+    assert!(text.contains("fault reverse-blocks: not caught here"), "{text}");
+}
+
 #[test]
 fn every_mistake_of_a_file_is_shown_at_once() {
     check("bad-file", &["check", "bad.toml", "no-such-file.toml"]);
