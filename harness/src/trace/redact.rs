@@ -134,12 +134,19 @@ impl Redactor {
         let shape = SHAPES.iter().find(|shape| rest.starts_with(shape.begin.as_bytes()))?;
         let body = &rest[shape.begin.len()..];
         let len = body.iter().take_while(|byte| (shape.allowed)(**byte)).count();
-        let found = &rest[..shape.begin.len() + len];
-        let ours = self.own.iter().any(|own| found.windows(own.len().max(1)).any(|part| part == own.as_bytes()));
-        if len < shape.min || ours {
+        let end = self.first_of_ours(&rest[..shape.begin.len() + len]).unwrap_or(shape.begin.len() + len);
+        if end < shape.begin.len() + shape.min {
             return None;
         }
-        Some((found.len(), format!("{}<redacted:{}>", &shape.begin[..shape.keep], shape.kind)))
+        Some((end, format!("{}<redacted:{}>", &shape.begin[..shape.keep], shape.kind)))
+    }
+
+    /// Where a planted value or a key of ours begins: a credential ends before it, so that a text in which these were
+    /// replaced already is read in the same way.
+    fn first_of_ours(&self, found: &[u8]) -> Option<usize> {
+        let planted = self.canaries.iter().map(|(_, value)| value);
+        let ours = planted.chain(&self.own).filter(|value| !value.is_empty());
+        ours.filter_map(|value| found.windows(value.len()).position(|part| part == value.as_bytes())).min()
     }
 }
 
@@ -169,6 +176,10 @@ mod tests {
         check("key sk-hopcheck-0123456789abcdef", "key sk-hopcheck-0123456789abcdef");
         check("task-abcdefghij0123456789abcdef", "task-abcdefghij0123456789abcdef");
         check("sk-short Bearer of news", "sk-short Bearer of news");
+        check(
+            "sk-abcdefghij0123456789canary4711sk-hopcheck-0123456789abcdef",
+            "<redacted:api-key><canary:HOPCHECK_CANARY_A>sk-hopcheck-0123456789abcdef",
+        );
         check("canary4711sk-abcdefghij0123456789", "<canary:HOPCHECK_CANARY_A><redacted:api-key>");
     }
 
