@@ -3,7 +3,7 @@
 use super::reading;
 use super::sheet::{Sheet, Tally};
 use super::view::{Conn, Emitted, Rpc, Run, View};
-use crate::host::profile::ApiName;
+use crate::model::ErrorFlag;
 
 pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>) {
     let mut tally = Tally::default();
@@ -29,7 +29,7 @@ pub(super) fn reason_is_told(run: &Run<'_>, used: &Emitted<'_>, call: &Rpc<'_>) 
         return tally;
     };
     let evidence = [answer, told.exchange.event];
-    if run.plan.profile.model.api == ApiName::AnthropicMessages && told.flag != Some(true) {
+    if run.error_flag() == ErrorFlag::Member && told.flag != Some(true) {
         tally.fails(format!("the error of `{}` was told without its flag", used.planned.tool), evidence);
     }
     if reading::contains(told.reading, result) {

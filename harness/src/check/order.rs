@@ -2,7 +2,7 @@
 
 use super::sheet::{Sheet, Tally};
 use super::view::{Conn, Run, View, after, reacts};
-use crate::host::profile::ApiName;
+use crate::model::ErrorFlag;
 use crate::revision::Era;
 use crate::rpc::Message;
 use crate::scenario::ast::ToolRef;
@@ -141,7 +141,7 @@ fn response_before_success(run: &Run<'_>, tally: &mut Tally) {
 
 /// Whether a result without an error flag says that it is a success: where the API has such a flag.
 fn silence_means_success(run: &Run<'_>) -> bool {
-    run.plan.profile.model.api == ApiName::AnthropicMessages
+    run.error_flag() == ErrorFlag::Member
 }
 
 fn is_cancelled(conn: &Conn<'_>, call: &Event) -> bool {

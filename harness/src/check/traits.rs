@@ -7,8 +7,8 @@ use super::reading;
 use super::sheet::Sheet;
 use super::stable_list::is_gated;
 use super::view::{Emitted, Run, View};
-use crate::host::profile::ApiName;
 use crate::json::{Json, NumberModel};
+use crate::model::ErrorFlag;
 use crate::plan::Plan;
 use crate::scenario::ast::{Answer, DenyBy, Input, Permissions, ToolRef, UseKind};
 use crate::trace::event::{Event, Kind};
@@ -200,7 +200,7 @@ fn ended_without_result<'a>(run: &Run<'a>, used: &Emitted<'a>) -> Option<(String
 fn error_visible<'a>(run: &Run<'a>, used: &Emitted<'a>) -> Option<(String, Vec<&'a Event>)> {
     let (_, call) = run.calls(used).last()?;
     let told = run.told(used)?;
-    if run.plan.profile.model.api == ApiName::AnthropicMessages || !call.is_tool_error() {
+    if run.error_flag() == ErrorFlag::Member || !call.is_tool_error() {
         return None;
     }
     let (answer, _) = call.result()?;

@@ -78,11 +78,23 @@ pub trait Api: Sync {
         Json::object([("input_tokens", 1)])
     }
 
+    /// Where a tool result says that it is an error.
+    fn error_flag(&self) -> ErrorFlag;
+
     /// An id for a tool use, in the API's form. A function of its arguments, and different for different arguments.
     fn use_id(&self, seed: u64, run: u32, index: usize) -> String;
 
     /// What the real API would refuse in a request. Works on reduced bodies too, for what they keep.
     fn violations(&self, body: &Json) -> Vec<Violation>;
+}
+
+/// How a model API tells a failed tool result from a good one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorFlag {
+    /// By a member of its own; its absence says that nothing failed.
+    Member,
+    /// Not at all: only the text can say it.
+    None,
 }
 
 /// The API of that name.

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::line::{Arrow, Line};
 use super::placeholder::Placeholders;
 use crate::host::profile::ApiName;
-use crate::model::{Item, Part, Request, ToolResult};
+use crate::model::{self, ErrorFlag, Item, Part, Request, ToolResult};
 use crate::plan::Plan;
 use crate::trace::event::Event;
 
@@ -48,7 +48,7 @@ impl Conversation {
 
 /// Our tools by published name, sorted: order is judged elsewhere, and only the set must be stable here.
 fn offer(plan: &Plan, request: &Request) -> String {
-    let tools = crate::model::identify(plan, &request.offers);
+    let tools = model::identify(plan, &request.offers);
     let mut names: Vec<String> = request
         .offers
         .iter()
@@ -63,11 +63,10 @@ fn offer(plan: &Plan, request: &Request) -> String {
 }
 
 fn told(result: &ToolResult, api: ApiName) -> String {
-    let flag = match (api, result.is_error) {
-        (ApiName::AnthropicMessages, Some(true)) => "error",
-        (ApiName::AnthropicMessages, _) => "ok",
-        // This API has no flag; the text must say it.
-        (ApiName::OpenaiResponses, _) => "told",
+    let flag = match (model::api(api).error_flag(), result.is_error) {
+        (ErrorFlag::Member, Some(true)) => "error",
+        (ErrorFlag::Member, _) => "ok",
+        (ErrorFlag::None, _) => "told",
     };
     let parts: Vec<String> = result
         .parts

@@ -4,8 +4,8 @@ use super::edit::{Hop, arrays, hop, is_result, strings};
 use super::{TraceFault, fault};
 use crate::check::reading;
 use crate::check::view::{View, markers};
-use crate::host::profile::ApiName;
 use crate::json::Json;
+use crate::model::ErrorFlag;
 use crate::plan::Plan;
 use crate::trace::Trace;
 
@@ -72,7 +72,7 @@ pub(super) const FAULTS: &[TraceFault] = &[
                 .as_ref()
                 .is_some_and(|told| told.is_error.as_ref().is_some_and(|flag| !flag.value))
                 && hop.run.told(hop.used).is_some_and(|told| told.flag == Some(false))
-                && hop.run.plan.profile.model.api == ApiName::AnthropicMessages
+                && hop.run.error_flag() == ErrorFlag::Member
         };
         results(plan, trace, fine, |items, at| items[at].set("is_error", true))
     }),

@@ -11,9 +11,8 @@ use std::rc::Rc;
 use regex_lite::Regex;
 
 use super::reading::{self, Reading};
-use crate::host::profile::ApiName;
 use crate::json::Json;
-use crate::model::ToolResult;
+use crate::model::{ErrorFlag, ToolResult};
 use crate::plan::{Plan, PlannedServer};
 use crate::scenario::ast::ToolRef;
 use crate::trace::Trace;
@@ -167,6 +166,11 @@ impl<'a> Run<'a> {
         used.follow.map(|at| &self.exchanges[at])
     }
 
+    /// How the host's model API marks errors.
+    pub(crate) fn error_flag(&self) -> ErrorFlag {
+        crate::model::api(self.plan.profile.model.api).error_flag()
+    }
+
     /// What the model was told of a use, where exactly one result stands in the request that must tell it.
     pub(crate) fn told<'r>(&'r self, used: &'r Emitted<'a>) -> Option<Told<'r, 'a>> {
         let exchange = self.follow(used)?;
@@ -174,10 +178,10 @@ impl<'a> Run<'a> {
             return None;
         };
         let reading = used.reading.get_or_init(|| Reading::new(result, &self.strips));
-        let flag = match self.plan.profile.model.api {
-            // Here the absence of the flag says that it is no error.
-            ApiName::AnthropicMessages => Some(result.is_error.unwrap_or(false)),
-            ApiName::OpenaiResponses => result.is_error.or(reading.flag()),
+        let flag = match self.error_flag() {
+            // The absence of the member says that it is no error.
+            ErrorFlag::Member => Some(result.is_error.unwrap_or(false)),
+            ErrorFlag::None => result.is_error.or(reading.flag()),
         };
         Some(Told { exchange, result, reading, flag })
     }

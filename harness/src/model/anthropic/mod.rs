@@ -15,7 +15,7 @@ use super::hash;
 use super::keep::{Keep, Prompts};
 use super::strict::violations;
 use super::types::{Block, Reply, Request, Violation};
-use super::{Api, Route};
+use super::{Api, ErrorFlag, Route};
 
 pub(super) use strict::RULES;
 
@@ -74,6 +74,11 @@ impl Api for Anthropic {
             ("type", Json::from("error")),
             ("error", Json::object([("type", kind), ("message", message)])),
         ])
+    }
+
+    /// Source: "Tool use": `is_error` of a `tool_result`.
+    fn error_flag(&self) -> ErrorFlag {
+        ErrorFlag::Member
     }
 
     fn use_id(&self, seed: u64, run: u32, index: usize) -> String {

@@ -15,7 +15,7 @@ use super::hash;
 use super::keep::{Keep, Prompts};
 use super::strict::violations;
 use super::types::{Block, Reply, Request, Violation};
-use super::{Api, Route};
+use super::{Api, ErrorFlag, Route};
 
 pub(super) use strict::RULES;
 
@@ -73,6 +73,11 @@ impl Api for Responses {
     /// Source: "Get input token counts" in the API reference.
     fn count_tokens(&self) -> Json {
         Json::object([("object", Json::from("response.input_tokens")), ("input_tokens", 1.into())])
+    }
+
+    /// Source: "Function calling": a `function_call_output` has an output and no flag.
+    fn error_flag(&self) -> ErrorFlag {
+        ErrorFlag::None
     }
 
     fn use_id(&self, seed: u64, run: u32, index: usize) -> String {

@@ -106,11 +106,7 @@ fn a_host_that_kills_its_supervisor_is_killed() {
 fn an_interrupted_run_leaves_a_readable_trace() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t.jsonl");
-    let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "stage::ends::interrupted_part", "--nocapture"])
-        .env("HOPCHECK_INTERRUPTED", &path)
-        .spawn()
-        .unwrap();
+    let mut child = start_interrupted_part(&path);
     let host = wait_for_host(&path);
     Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(child.wait().unwrap().success());
@@ -118,6 +114,15 @@ fn an_interrupted_run_leaves_a_readable_trace() {
     one(&trace.events, Kind::Interrupted);
     assert_eq!(reason(&trace.events), "interrupted");
     assert!(!super::lives(host));
+}
+
+/// Starts `interrupted_part` as a process of its own.
+fn start_interrupted_part(path: &std::path::Path) -> std::process::Child {
+    Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "stage::ends::interrupted_part", "--nocapture"])
+        .env("HOPCHECK_INTERRUPTED", path)
+        .spawn()
+        .unwrap()
 }
 
 #[test]
@@ -135,11 +140,7 @@ fn interrupted_part() {
 fn when_hopcheck_is_killed_nothing_stays() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t.jsonl");
-    let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "stage::ends::interrupted_part", "--nocapture"])
-        .env("HOPCHECK_INTERRUPTED", &path)
-        .spawn()
-        .unwrap();
+    let mut child = start_interrupted_part(&path);
     let host = wait_for_host(&path);
     child.kill().unwrap();
     child.wait().unwrap();
