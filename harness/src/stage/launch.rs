@@ -3,23 +3,31 @@
 use std::collections::VecDeque;
 use std::io;
 use std::net::TcpListener;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
-use rustix::process::{Pid, Signal};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, waitid};
 
 use crate::host::render::Rendered;
 use crate::json::Json;
 use crate::wire::channel::{Channel, Wait};
+use crate::wire::signal::signal_name;
 
-use super::processes;
+use super::processes::{self, Left, Mark};
+use super::stop::StopWatch;
 use super::supervisor::NETWORK;
+use super::watch::{Marks, Watched};
 
-/// How often the processes below a supervisor that failed are looked for.
-const DESTROY_ROUNDS: usize = 100;
+/// How long processes may take to die of SIGKILL, on a machine that is very busy.
+const DEATH: Duration = Duration::from_secs(10);
+
+/// Signals by which a program ends that has a fault of its own. Every other one was sent by somebody.
+const CRASHES: [Signal; 7] =
+    [Signal::ABORT, Signal::BUS, Signal::FPE, Signal::ILL, Signal::SEGV, Signal::SYS, Signal::TRAP];
 
 /// Which isolation holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,8 +57,17 @@ pub(super) enum Report {
     Survivor(Json),
     /// All processes are gone.
     Gone,
-    /// The supervisor is gone before its work was done.
-    Lost(String),
+    /// The supervisor cannot do its work any more.
+    Lost(Lost),
+}
+
+/// How a supervisor was lost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Lost {
+    /// Somebody killed or stopped it with the signal of this name. hopcheck does not, and nobody else knows of it.
+    Signal(String),
+    /// It failed by itself.
+    Failed(String),
 }
 
 /// A running supervisor. Dropping it ends every process of its run.
@@ -58,6 +75,9 @@ pub(super) enum Report {
 pub(super) struct Supervisor {
     channel: Option<Channel>,
     child: Child,
+    stops: StopWatch,
+    /// What all processes of the run carry.
+    mark: Option<Mark>,
     /// The host, while it lives.
     host: Option<Pid>,
     /// What was reported and not yet looked at.
@@ -79,9 +99,13 @@ impl Supervisor {
         let mut channel = Channel::new(ours.into());
         let answer = channel.wait_take();
         let listener = channel.take_fd();
-        let supervisor = Self { channel: Some(channel), child, host: None, reports: VecDeque::new() };
+        let stops = StopWatch::new(Pid::from_child(&child))?;
+        let mut supervisor =
+            Self { channel: Some(channel), child, stops, mark: None, host: None, reports: VecDeque::new() };
         match (answer?, listener) {
             (Some(message), Some(listener)) if message.get("ready").is_some() => {
+                let mark = message.get("mark").and_then(Json::as_i64);
+                supervisor.mark = mark.and_then(|mark| mark.try_into().ok()).map(Mark);
                 Ok((supervisor, TcpListener::from(listener)))
             }
             (Some(message), _) => Err(io::Error::other(message.str("failed").unwrap_or("no answer").to_owned())),
@@ -89,14 +113,15 @@ impl Supervisor {
         }
     }
 
-    /// Starts the host, and gives its process id. `sandbox` is removed if hopcheck is killed.
+    /// Starts the host, and gives its process id: none where the host was faster than the supervisor, and killed or
+    /// stopped it before it could tell. `sandbox` is removed if hopcheck is killed.
     pub(super) fn launch(
         &mut self,
         rendered: &Rendered,
         cwd: &Path,
         sandbox: Option<&Path>,
         streams: [BorrowedFd<'_>; 3],
-    ) -> io::Result<i64> {
+    ) -> io::Result<Option<i64>> {
         let mut message = Json::object([
             ("argv", Json::array(rendered.argv.iter())),
             ("env", Json::object(rendered.env.iter().map(|(name, value)| (name, value)))),
@@ -105,15 +130,38 @@ impl Supervisor {
         if let Some(sandbox) = sandbox {
             message.set("remove", sandbox.to_string_lossy().as_ref());
         }
-        let channel = self.channel.as_mut().ok_or(io::ErrorKind::NotConnected)?;
-        channel.send(&message, &streams)?;
-        let answer = channel.wait_take()?;
-        let pid = answer.as_ref().and_then(|answer| answer.get("started")).and_then(Json::as_i64);
+        self.channel.as_ref().ok_or(io::ErrorKind::NotConnected)?.send(&message, &streams)?;
+        let Some(answer) = self.answer()? else { return Ok(None) };
+        let pid = answer.get("started").and_then(Json::as_i64);
         self.host = pid.and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?));
-        pid.ok_or_else(|| {
-            let reason = answer.as_ref().and_then(|answer| answer.str("failed"));
-            io::Error::other(reason.unwrap_or("the supervisor is gone").to_owned())
-        })
+        match pid {
+            Some(pid) => Ok(Some(pid)),
+            None => Err(io::Error::other(answer.str("failed").unwrap_or("no answer").to_owned())),
+        }
+    }
+
+    /// Waits for the answer to a launch; there is none from a supervisor that somebody has killed or stopped.
+    fn answer(&mut self) -> io::Result<Option<Json>> {
+        loop {
+            let channel = self.channel.as_mut().ok_or(io::ErrorKind::NotConnected)?;
+            channel.receive(Wait::Never)?;
+            if let Some(message) = channel.take() {
+                return Ok(Some(message));
+            }
+            if channel.ended() {
+                return match self.how_it_ended() {
+                    Lost::Signal(_) => Ok(None),
+                    Lost::Failed(reason) => Err(io::Error::other(format!("the supervisor is lost: {reason}"))),
+                };
+            }
+            if self.stops.is_ready() {
+                return Ok(None);
+            }
+            let mut fds = Watched::default();
+            self.watch(&mut fds);
+            let mut marks = fds.wait(Vec::new(), None)?;
+            self.mark(&mut marks);
+        }
     }
 
     /// Sends a signal, named like `SIGINT`, to the host.
@@ -151,12 +199,27 @@ impl Supervisor {
             } else if let Some(process) = message.get("survivor") {
                 Report::Survivor(process.clone())
             } else {
-                Report::Lost(message.str("failed").unwrap_or("an unknown message").to_owned())
+                Report::Lost(Lost::Failed(message.str("failed").unwrap_or("an unknown message").to_owned()))
             });
         }
         if failed || channel.ended() {
             self.channel = None;
-            self.reports.push_back(Report::Lost("it ended too early".to_owned()));
+            self.reports.push_back(Report::Lost(self.how_it_ended()));
+        } else if let Some(signal) = self.stops.signal() {
+            self.reports.push_back(Report::Lost(Lost::Signal(signal_name(signal))));
+        }
+    }
+
+    /// Why a channel has ended. Its process has as well, or is about to.
+    fn how_it_ended(&self) -> Lost {
+        let ended = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        let status = waitid(WaitId::Pid(Pid::from_child(&self.child)), ended);
+        match status.ok().flatten().and_then(|status| status.terminating_signal()) {
+            Some(signal) if CRASHES.iter().any(|crash| crash.as_raw() == signal) => {
+                Lost::Failed(format!("it crashed with {}", signal_name(signal)))
+            }
+            Some(signal) => Lost::Signal(signal_name(signal)),
+            None => Lost::Failed("it ended too early".to_owned()),
         }
     }
 
@@ -170,30 +233,30 @@ impl Supervisor {
         self.reports.iter().any(|report| matches!(report, Report::Survivor(_)))
     }
 
-    /// The descriptor to poll.
-    pub(super) fn fd(&self) -> Option<BorrowedFd<'_>> {
-        self.channel.as_ref().map(AsFd::as_fd)
+    pub(super) fn watch<'f>(&'f self, fds: &mut Watched<'f>) {
+        if let Some(channel) = &self.channel {
+            fds.input(channel);
+        }
+        self.stops.watch(fds);
     }
 
-    /// Ends what is within reach where the supervisor failed: itself, all that is still below it, and the process group
-    /// of the host.
-    pub(super) fn destroy(&mut self) {
-        self.channel = None;
-        // A supervisor that was stopped cannot be left to kill its children. They are looked for again, since those of
-        // what dies in between move up to it; what forks faster than this is out of reach.
-        for _ in 0..DESTROY_ROUNDS {
-            let left = processes::below(Pid::from_child(&self.child));
-            if left.is_empty() {
-                break;
-            }
-            for process in left {
-                let _ = rustix::process::kill_process(process.pid, Signal::KILL);
-            }
+    pub(super) fn mark(&mut self, marks: &mut Marks) {
+        // The channel is looked at on every turn.
+        if self.channel.is_some() {
+            marks.next();
         }
+        self.stops.mark(marks);
+    }
+
+    /// Ends what the supervisor would have ended, and the supervisor: where it was killed, what is left hangs elsewhere
+    /// in the tree by now; where it was stopped, it cannot kill anybody.
+    pub(super) fn destroy(&mut self) -> Left {
+        self.channel = None;
         if let Some(host) = self.host.take() {
             let _ = rustix::process::kill_process_group(host, Signal::KILL);
         }
         let _ = self.child.kill();
+        self.mark.map_or(Left::Nothing, |mark| processes::kill_marked(mark, DEATH))
     }
 }
 
@@ -202,5 +265,7 @@ impl Drop for Supervisor {
         // The end of the channel makes it kill everything and exit.
         self.channel = None;
         let _ = self.child.wait();
+        // With the process its watch ends as well.
+        self.stops.join();
     }
 }

@@ -12,6 +12,7 @@ mod recorder;
 mod run;
 mod sandbox;
 mod script;
+mod stop;
 pub mod supervisor;
 #[cfg(target_os = "linux")]
 mod sys;
@@ -244,7 +245,7 @@ fn host_run(
     Ok((reason, model.into_offers()))
 }
 
-fn host_start(plan: &Plan, rendered: &Rendered, sandbox: &Sandbox, pid: i64) -> Draft {
+fn host_start(plan: &Plan, rendered: &Rendered, sandbox: &Sandbox, pid: Option<i64>) -> Draft {
     let names = rendered.env.iter().map(|(name, _)| name);
     let drive = plan.profile.drives.get(plan.drive).map(|drive| drive.kind.as_str());
     Draft::new(Kind::HostStart)

@@ -11,11 +11,12 @@ use super::console::Console;
 use super::deadline::{Expired, Phase, Watch};
 use super::door::{Door, Visit};
 use super::interrupt::Interrupter;
-use super::launch::{Report, Supervisor};
-use super::recorder::{Draft, Recorder};
+use super::launch::{Lost, Report, Supervisor};
+use super::processes::Left;
+use super::recorder::{Draft, Excess, Recorder};
 use super::script::{Exchange, Model, Script};
 use super::watch::{Reach, Watched};
-use super::wires::{Killer, Wires};
+use super::wires::{Killer, MAX_HELD, Wires};
 use crate::drive::{Act, Drive, Heard};
 use crate::plan::Plan;
 use crate::trace::event::{Kind, Lane};
@@ -32,6 +33,8 @@ pub(super) enum Reason {
     Interrupted,
     /// The host wrote more than can be kept.
     Flood,
+    /// The supervisor was killed or stopped by what it watches over.
+    Orphaned,
     /// hopcheck failed.
     Failed,
 }
@@ -44,6 +47,7 @@ impl Reason {
             Self::Deadline => "deadline",
             Self::Interrupted => "interrupted",
             Self::Flood => "flood",
+            Self::Orphaned => "orphaned",
             Self::Failed => "failed",
         }
     }
@@ -127,7 +131,11 @@ impl<'r> HostRun<'r> {
         if self.reason != Reason::Failed {
             self.rec.record(Draft::new(Kind::Gone).fact("survivors", self.survivors));
         }
-        self.rec.record(Draft::new(Kind::RunEnd).fact("reason", self.reason.as_str()));
+        let mut end = Draft::new(Kind::RunEnd).fact("reason", self.reason.as_str());
+        if let (Reason::Flood, Some(excess)) = (self.reason, self.rec.excess()) {
+            end = end.fact("of", excess.as_str());
+        }
+        self.rec.record(end);
         self.rec.flush();
         (self.reason, self.model)
     }
@@ -154,10 +162,7 @@ impl<'r> HostRun<'r> {
         if let Some(interrupter) = &interrupter {
             fds.input(*interrupter);
         }
-        let supervisor = self.supervisor.fd();
-        if let Some(fd) = &supervisor {
-            fds.input(fd);
-        }
+        self.supervisor.watch(&mut fds);
         self.door.watch(&mut fds);
         self.console.watch(&mut fds);
         self.wires.watch(&mut fds);
@@ -165,9 +170,7 @@ impl<'r> HostRun<'r> {
         let mut marks = fds.wait(outputs.collect(), until).map_err(|error| error.to_string())?;
 
         let interrupted = interrupter.is_some() && marks.next();
-        if supervisor.is_some() {
-            marks.next();
-        }
+        self.supervisor.mark(&mut marks);
         self.door.mark(&mut marks);
         self.console.mark(&mut marks);
         self.wires.mark(&mut marks);
@@ -180,10 +183,15 @@ impl<'r> HostRun<'r> {
 
     /// Reads everything into memory, what makes claims about order first, and records what is on the wires.
     fn take_in(&mut self, reach: Reach) {
-        let model = self.door.listen(reach);
         let console = self.console.listen(reach);
-        let relays = self.wires.listen(reach);
-        let reach = if model || console || relays { Reach::All } else { reach };
+        let heard = match (self.door.listen(reach), self.wires.listen(reach)) {
+            (Ok(model), Ok(relays)) => model || relays || console,
+            // A host that nobody answers would seem to hang.
+            (Err(error), _) | (_, Err(error)) => {
+                return self.fail(&format!("cannot accept a connection: {error}"));
+            }
+        };
+        let reach = if heard { Reach::All } else { reach };
         self.wires.drain(reach, self.rec);
         self.settle();
     }
@@ -214,7 +222,9 @@ impl<'r> HostRun<'r> {
     /// Reads and records all wires, before something that claims to come after them is recorded.
     fn drain(&mut self) {
         self.rec.next_tick();
-        self.wires.listen(Reach::All);
+        if let Err(error) = self.wires.listen(Reach::All) {
+            return self.fail(&format!("cannot accept a connection: {error}"));
+        }
         self.wires.drain(Reach::All, self.rec);
         self.settle();
     }
@@ -325,8 +335,24 @@ impl<'r> HostRun<'r> {
                 self.process_claims();
                 self.host = Host::Gone;
             }
-            Report::Lost(reason) => self.fail(&format!("the supervisor is lost: {reason}")),
+            Report::Lost(Lost::Signal(signal)) => self.orphaned(&signal),
+            Report::Lost(Lost::Failed(reason)) => self.fail(&format!("the supervisor is lost: {reason}")),
         }
+    }
+
+    /// Somebody has killed or stopped the supervisor, and only what it watches over knows of it.
+    fn orphaned(&mut self, signal: &str) {
+        self.rec.record(Draft::new(Kind::SupervisorLost).fact("signal", signal));
+        if self.reason == Reason::Exit {
+            self.reason = Reason::Orphaned;
+        }
+        if self.supervisor.destroy() == Left::Some {
+            return self.fail("the processes of the run could not be killed");
+        }
+        self.rec.next_tick();
+        self.take_in(Reach::All);
+        self.process_claims();
+        self.host = Host::Gone;
     }
 
     fn process_claims(&mut self) {
@@ -353,7 +379,10 @@ impl<'r> HostRun<'r> {
             self.watch.progress();
         }
         self.progress = seen;
-        if self.rec.flooded() {
+        if self.wires.held() + self.door.held() > MAX_HELD {
+            self.rec.exceed(Excess::Held);
+        }
+        if self.rec.excess().is_some() {
             return self.end(Reason::Flood);
         }
         match self.watch.check() {
@@ -386,7 +415,8 @@ impl<'r> HostRun<'r> {
         self.rec.record(Draft::new(Kind::Failed).fact("message", message));
         self.reason = Reason::Failed;
         self.host = Host::Gone;
-        self.supervisor.destroy();
+        // Whatever is left, it is told already that the run failed.
+        let _ = self.supervisor.destroy();
     }
 }
 

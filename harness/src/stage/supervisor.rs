@@ -51,6 +51,8 @@ fn supervise(channel: &mut Channel, isolation: Option<&str>) -> io::Result<()> {
     if isolation == Some(NETWORK) {
         isolation::enter()?;
     }
+    // Without a mark, what a host leaves behind is found by its place in the tree alone.
+    let mark = processes::Mark::put_on_self().ok().map(|mark| mark.0);
     let (ended, end) = UnixStream::pair()?;
     ended.set_nonblocking(true)?;
     signal_hook::low_level::pipe::register(Signal::CHILD.as_raw(), end)?;
@@ -58,7 +60,8 @@ fn supervise(channel: &mut Channel, isolation: Option<&str>) -> io::Result<()> {
     // Bound here, inside the namespace, and used by hopcheck outside of it.
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let port = listener.local_addr()?.port();
-    channel.send(&Json::object([("ready", u32::from(port))]), &[listener.as_fd()])?;
+    let ready = Json::object([("ready", u32::from(port).into()), ("mark", Json::from(mark))]);
+    channel.send(&ready, &[listener.as_fd()])?;
     drop(listener);
 
     let Some(launch) = channel.wait_take()? else { return Ok(()) };

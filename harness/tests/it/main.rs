@@ -9,3 +9,4 @@ mod corpus;
 mod recorded;
 mod schemas;
 mod stage;
+mod stress;
