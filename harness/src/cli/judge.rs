@@ -9,7 +9,7 @@ use super::print::{self, Printer, Purpose};
 use crate::check;
 use crate::check::finding::Outcome;
 use crate::plan::{Plan, Planned};
-use crate::report::RunReport;
+use crate::report::{Report, RunReport};
 use crate::snapshot;
 use crate::trace::{self, Trace};
 
@@ -23,9 +23,10 @@ pub(super) fn judge(args: &JudgeArgs) -> Result<Exit, Failure> {
         printer.finished(&run)?;
         runs.push(run);
     }
-    printer.end(&runs)?;
-    print::write_reports(&args.reports.report, &runs)?;
-    Ok(print::exit(&runs, 0, print::Strictness::of(args.strict)))
+    let report = Report { runs: &runs, snapshots: None };
+    printer.end(report)?;
+    print::write_reports(&args.reports.report, report)?;
+    Ok(print::exit(report, 0, print::Strictness::of(args.strict)))
 }
 
 /// The report of a saved trace.

@@ -19,6 +19,7 @@ mod select;
 mod self_test;
 mod serve;
 mod show;
+mod snapshots;
 mod suite;
 mod traces;
 

@@ -9,6 +9,7 @@ use super::args::{Format, Isolate, Loudness, PlanArgs, RecordArgs, RunArgs, Swit
 use super::exit::{Exit, Failure};
 use super::hosts;
 use super::print::{self, Printer, Purpose, Strictness};
+use super::snapshots::Accepted;
 use super::suite::{self, Job, Ran};
 use super::traces::Store;
 use super::{faults, files, judge, output, pool, random_seed, select};
@@ -17,28 +18,45 @@ use crate::diagnostic::did_you_mean;
 use crate::host::locate::Located;
 use crate::model::Prompts;
 use crate::plan::{Plan, Select, SelectRevisions};
-use crate::report::RunReport;
+use crate::report::{Report, RunReport, SnapshotMode};
+use crate::snapshot::store::Scope;
 use crate::stage::{self, Deadlines, Keep, StageError, StageOptions};
 use crate::trace::{Trace, file};
 
 /// Runs and judges.
 pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
-    let jobs = jobs(&args.plans)?;
+    let Chosen { jobs, scope } = choose(&args.plans)?;
     args.reports.report.iter().try_for_each(|file| files::prepare(&file.path))?;
+    let mut accepted = match &args.snapshots {
+        Some(folder) => {
+            let mode = if args.accept { SnapshotMode::Accept } else { SnapshotMode::Compare };
+            Some(Accepted::new(folder, mode, scope, jobs.iter().map(|job| &job.planned))?)
+        }
+        None => None,
+    };
     let store = match &args.out {
         Some(folder) => Store::all(folder)?,
         None => Store::problems()?,
     };
     let mut printer = Printer::new(Purpose::Judge, Loudness::of(&args.plans), args.reports.format, jobs.len());
-    let executed = execute(jobs, &args.plans, &store, judge::report, &mut printer);
+    let judged = |plan: &Plan, trace: &Trace| {
+        let run = judge::report(plan, trace);
+        if let Some(accepted) = &mut accepted {
+            accepted.add(plan, trace, run.outcome);
+        }
+        run
+    };
+    let executed = execute(jobs, &args.plans, &store, judged, &mut printer);
     store.tidy();
     let Executed { runs, unstarted } = executed?;
-    printer.end(&runs)?;
+    let snapshots = accepted.map(|accepted| accepted.settle()).transpose()?;
+    let report = Report { runs: &runs, snapshots: snapshots.as_ref() };
+    printer.end(report)?;
     if matches!(store, Store::Problems(_)) && store.folder().exists() {
         output::err(&format!("traces: {}\n", store.folder().display()));
     }
-    print::write_reports(&args.reports.report, &runs)?;
-    let exit = print::exit(&runs, unstarted, Strictness::of(args.strict));
+    print::write_reports(&args.reports.report, report)?;
+    let exit = print::exit(report, unstarted, Strictness::of(args.strict));
     match &args.plans.fault {
         Some(fault) => control(fault, &runs, exit, args.reports.format),
         None => Ok(exit),
@@ -67,7 +85,7 @@ fn control(name: &str, runs: &[RunReport], exit: Exit, format: Format) -> Result
 
 /// Runs and keeps the traces.
 pub(super) fn record(args: &RecordArgs) -> Result<Exit, Failure> {
-    let jobs = jobs(&args.plans)?;
+    let Chosen { jobs, .. } = choose(&args.plans)?;
     let store = Store::all(&args.out)?;
     let mut printer = Printer::new(Purpose::Record, Loudness::of(&args.plans), Format::Text, jobs.len());
     let unjudged = |plan: &Plan, trace: &Trace| {
@@ -89,7 +107,13 @@ pub(super) fn record(args: &RecordArgs) -> Result<Exit, Failure> {
 }
 
 /// The plans that the arguments mean.
-fn jobs(args: &PlanArgs) -> Result<Vec<Job>, Failure> {
+struct Chosen {
+    jobs: Vec<Job>,
+    /// The accepted transcripts that they speak of.
+    scope: Scope,
+}
+
+fn choose(args: &PlanArgs) -> Result<Chosen, Failure> {
     let mut hosts = hosts::resolve(&args.host)?;
     if let Some(fault) = &args.fault {
         check_fault(fault)?;
@@ -108,7 +132,9 @@ fn jobs(args: &PlanArgs) -> Result<Vec<Job>, Failure> {
         (None, false) => SelectRevisions::Default,
     };
     let select = Select { revisions, transport: args.transport, seed: random_seed() };
-    suite::plans(&hosts, &scenarios, &select)
+    let names = hosts.iter().map(|host| host.profile.file_name()).collect();
+    let scope = Scope::of(names, select::names(&args.scenarios), &select);
+    Ok(Chosen { jobs: suite::plans(&hosts, &scenarios, &select)?, scope })
 }
 
 fn check_fault(fault: &str) -> Result<(), Failure> {
@@ -170,7 +196,7 @@ fn execute(
     mut jobs: Vec<Job>,
     args: &PlanArgs,
     store: &Store,
-    report: impl Fn(&Plan, &Trace) -> RunReport,
+    mut report: impl FnMut(&Plan, &Trace) -> RunReport,
     printer: &mut Printer,
 ) -> Result<Executed, Failure> {
     for job in &mut jobs {
@@ -180,7 +206,7 @@ fn execute(
     let mut failure = None;
     let mut unstarted = 0;
     suite::run(jobs, pool::workers(args.jobs), &options(args)?, |at, ran| {
-        let finished = settle(ran, store, &report).and_then(|(run, start)| {
+        let finished = settle(ran, store, &mut report).and_then(|(run, start)| {
             unstarted += usize::from(start == Start::Refused);
             printer.finished(&run)?;
             Ok(run)
@@ -201,7 +227,7 @@ fn execute(
 fn settle(
     ran: Ran,
     store: &Store,
-    report: impl Fn(&Plan, &Trace) -> RunReport,
+    report: impl FnOnce(&Plan, &Trace) -> RunReport,
 ) -> Result<(RunReport, Start), Failure> {
     let mut start = Start::Done;
     let (mut run, path) = match ran {

@@ -1,5 +1,6 @@
 //! Runs plans on hosts, several at a time.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use crate::host::profile::Profile;
 use crate::json::Json;
 use crate::plan::{self, Plan, PlanKey, Planned, Select, SelectRevisions};
 use crate::scenario::ast::Scenario;
-use crate::snapshot;
+use crate::snapshot::{self, Sections, store};
 use crate::stage::{self, StageError, StageOptions, Staged};
 use crate::trace::Header;
 
@@ -130,18 +131,13 @@ fn transcripts() -> Result<Vec<Transcript>, Failure> {
     let jobs = plans(&hosts, &select::scenarios(&[])?, &select)?;
     let mut results: Vec<Option<Ran>> = jobs.iter().map(|_| None).collect();
     run(jobs, pool::workers(None), &options()?, |at, ran| results[at] = Some(ran));
-    let mut sections: Vec<(String, Vec<(String, String)>)> = Vec::new();
+    let mut files: BTreeMap<String, Sections> = BTreeMap::new();
     for ran in results.into_iter().flatten() {
         let Ran::Run { plan, staged, .. } = ran else { continue };
         let staged = staged.map_err(|error| Failure::Harness(anyhow::anyhow!("{}: {error}", plan.key)))?;
-        let name = format!("{}/{}", plan.key.host_file_name(), plan.key.scenario);
-        let section =
-            (format!("{}+{}", plan.key.revision, plan.key.transport), snapshot::transcript(&plan, &staged.trace));
-        match sections.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, known)) => known.push(section),
-            None => sections.push((name, vec![section])),
-        }
+        let transcript = snapshot::transcript(&plan, &staged.trace);
+        let pair = (plan.key.revision, plan.key.transport);
+        files.entry(store::name(&plan.key)).or_default().0.insert(pair, transcript);
     }
-    sections.sort_by(|a, b| a.0.cmp(&b.0));
-    Ok(sections.into_iter().map(|(name, sections)| Transcript { name, text: snapshot::file(&sections) }).collect())
+    Ok(files.into_iter().map(|(name, sections)| Transcript { name, text: sections.render() }).collect())
 }

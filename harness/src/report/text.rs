@@ -29,7 +29,7 @@ const fn style(outcome: Outcome) -> Style {
     }
 }
 
-fn styled(style: Style, text: impl std::fmt::Display) -> String {
+pub(super) fn styled(style: Style, text: impl std::fmt::Display) -> String {
     format!("{style}{text}{style:#}")
 }
 
@@ -227,6 +227,6 @@ fn cut(text: String) -> String {
 }
 
 /// Text of a host must not steer the terminal.
-fn plain(text: &str) -> String {
+pub(super) fn plain(text: &str) -> String {
     text.chars().map(|character| if character.is_control() { ' ' } else { character }).collect()
 }

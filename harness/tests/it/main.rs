@@ -8,4 +8,5 @@ mod cli;
 mod corpus;
 mod recorded;
 mod schemas;
+mod snapshots;
 mod stage;
