@@ -7,6 +7,7 @@ pub mod decode;
 pub mod diagnostic;
 pub mod drive;
 pub mod host;
+pub mod invocation;
 pub mod json;
 pub mod library;
 pub mod model;

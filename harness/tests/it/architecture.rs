@@ -66,8 +66,9 @@ fn planning_reads_nothing() {
 #[test]
 fn modules_depend_one_way() {
     let judging = ["harness/src/check", "harness/src/snapshot", "harness/src/report"];
-    absent(&judging, &["crate::stage", "crate::wire", "crate::drive", "crate::cli"]);
+    absent(&judging, &["crate::stage", "crate::wire", "crate::drive", "crate::invocation", "crate::cli"]);
     absent(&["harness/src/check"], &["crate::report", "crate::snapshot"]);
+    absent(&["harness/src/invocation"], &["crate::cli", "println!", "io::stdout", "io::stderr"]);
     absent(
         &["harness/src/plan", "harness/src/scenario"],
         &["crate::stage", "crate::trace", "crate::check", "crate::cli"],
