@@ -3,9 +3,10 @@
 use std::fmt::Write as _;
 
 use super::args::ShowArgs;
-use super::exit::{Exit, Failure};
-use super::{judge, output};
+use super::exit::Exit;
+use super::output;
 use crate::check::view::{Emitted, Role, Run, View};
+use crate::invocation::{Failure, judge};
 use crate::json::Json;
 use crate::plan::{Plan, Planned};
 use crate::snapshot;

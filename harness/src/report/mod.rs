@@ -84,6 +84,12 @@ impl RunReport {
         self.findings.iter().filter(|finding| is_problem(finding))
     }
 
+    /// `HOST SCENARIO REVISION TRANSPORT`.
+    #[must_use]
+    pub fn name(&self) -> String {
+        format!("{} {} {}", self.host.name, self.scenario, self.coordinates())
+    }
+
     /// `REVISION TRANSPORT`.
     #[must_use]
     pub fn coordinates(&self) -> String {

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use code::{code_below, files_below};
 
 /// The modules of the harness from the bottom up: each uses only those before it.
-const LAYERS: [&[&str]; 14] = [
+const LAYERS: [&[&str]; 15] = [
     &["json", "revision", "diagnostic"],
     &["rpc", "embedded"],
     &["decode", "catalogue"],
@@ -20,6 +20,7 @@ const LAYERS: [&[&str]; 14] = [
     &["wire", "snapshot", "check"],
     &["stage", "requirement", "report"],
     &["library", "schema"],
+    &["invocation"],
     &["cli"],
     &["main", "lib"],
 ];
@@ -112,6 +113,11 @@ const OUTSIDE: [&str; 10] = [
 #[test]
 fn judging_touches_no_process_socket_or_clock() {
     absent(&["harness/src/check", "harness/src/snapshot", "harness/src/report"], &OUTSIDE);
+}
+
+#[test]
+fn only_the_command_line_prints() {
+    absent(&["harness/src/invocation"], &["println!", "stdout", "stderr"]);
 }
 
 #[test]
