@@ -47,7 +47,11 @@ fn programs() -> Result<Programs, Box<dyn Error>> {
     let own = env::current_exe()?;
     let beside = |name: &str| {
         let path = own.with_file_name(name);
-        if path.is_file() { Ok(path) } else { Err(format!("{} is not there; `ci/bench` builds it", path.display())) }
+        if path.is_file() {
+            Ok(path)
+        } else {
+            Err(format!("{} is not there; `ci/bench` builds it", path.display()))
+        }
     };
     Ok(Programs {
         hopcheck: beside("hopcheck")?,

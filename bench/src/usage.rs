@@ -29,7 +29,11 @@ pub(crate) fn run(command: &mut Command) -> io::Result<Usage> {
         return Err(io::Error::other(format!("{command:?} failed with wait status {status}")));
     }
     // The kernel counts kibibytes, and takes the largest of the process and what it waited for.
-    Ok(Usage { cpu: cpu(&children()?) - cpu(&before), wall, peak: u64::try_from(own.ru_maxrss).unwrap_or(0) << 10 })
+    Ok(Usage {
+        cpu: cpu(&children()?) - cpu(&before),
+        wall,
+        peak: u64::try_from(own.ru_maxrss).unwrap_or(0) << 10,
+    })
 }
 
 fn cpu(usage: &libc::rusage) -> Duration {

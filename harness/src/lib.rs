@@ -44,6 +44,7 @@ pub mod diagnostic;
 pub mod drive;
 pub mod embedded;
 pub mod host;
+pub mod invocation;
 pub mod json;
 pub mod library;
 pub mod model;

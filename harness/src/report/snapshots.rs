@@ -18,6 +18,8 @@ pub struct Snapshots {
     pub unknown: Vec<String>,
     /// Files that are not as accepted.
     pub changes: Vec<Change>,
+    /// Why what differs could not be laid beside the accepted files.
+    pub unwritten: Option<String>,
     /// What was done with the changes.
     pub mode: SnapshotMode,
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use code::{code_below, files_below};
 
 /// The modules of the harness from the bottom up: each uses only those before it.
-const LAYERS: [&[&str]; 14] = [
+const LAYERS: [&[&str]; 15] = [
     &["json", "revision", "diagnostic"],
     &["rpc", "embedded"],
     &["decode", "catalogue"],
@@ -20,6 +20,7 @@ const LAYERS: [&[&str]; 14] = [
     &["wire", "snapshot", "check"],
     &["stage", "requirement", "report"],
     &["library", "schema"],
+    &["invocation"],
     &["cli"],
     &["main", "lib"],
 ];
@@ -115,6 +116,11 @@ fn judging_touches_no_process_socket_or_clock() {
 }
 
 #[test]
+fn only_the_command_line_prints() {
+    absent(&["harness/src/invocation"], &["println!", "stdout", "stderr"]);
+}
+
+#[test]
 fn planning_reads_nothing() {
     absent(&["harness/src/scenario", "harness/src/plan", "harness/src/decode"], &OUTSIDE);
 }
@@ -149,7 +155,7 @@ fn product_names_live_with_the_products() {
 
 #[test]
 fn no_file_is_too_long() {
-    for folder in ["harness", "hosts", "snapshots"] {
+    for folder in ["bench", "harness", "hosts", "snapshots"] {
         for (name, text) in files_below(folder) {
             let lines = text.lines().count();
             assert!(lines <= 800, "{name} has {lines} lines");

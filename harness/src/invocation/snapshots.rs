@@ -10,8 +10,7 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use super::exit::Failure;
-use super::output;
+use super::Failure;
 use crate::check::finding::Outcome;
 use crate::plan::{Plan, Planned};
 use crate::report::{Change, ChangeKind, SnapshotMode, Snapshots};
@@ -25,7 +24,8 @@ const SNAP: &str = ".snap";
 const NEW: &str = ".snap.new";
 
 /// The accepted transcripts, and those of this invocation.
-pub(super) struct Accepted<'a> {
+#[derive(Debug)]
+pub struct Accepted<'a> {
     folder: &'a Path,
     mode: SnapshotMode,
     scope: Scope,
@@ -39,7 +39,7 @@ impl<'a> Accepted<'a> {
     ///
     /// # Errors
     /// Plans that cannot be told apart by their names, or a folder that cannot be made (usage).
-    pub(super) fn new<'p>(
+    pub fn new<'p>(
         folder: &'a Path,
         mode: SnapshotMode,
         scope: Scope,
@@ -54,7 +54,7 @@ impl<'a> Accepted<'a> {
     }
 
     /// Takes the transcript of a run. One that ended in an error has none that could be accepted.
-    pub(super) fn add(&mut self, plan: &Plan, trace: &Trace, outcome: Outcome) {
+    pub fn add(&mut self, plan: &Plan, trace: &Trace, outcome: Outcome) {
         if outcome != Outcome::Error {
             self.ledger.add(&plan.key, snapshot::transcript(plan, trace));
         }
@@ -64,7 +64,7 @@ impl<'a> Accepted<'a> {
     ///
     /// # Errors
     /// A file that cannot be read, or that cannot be accepted (usage).
-    pub(super) fn settle(mut self) -> Result<Snapshots, Failure> {
+    pub fn settle(mut self) -> Result<Snapshots, Failure> {
         let mut told = Snapshots { mode: self.mode, ..Snapshots::default() };
         let mut names: BTreeSet<String> = self.ledger.names().map(str::to_owned).collect();
         for host in &self.scope.hosts {
@@ -107,9 +107,7 @@ impl<'a> Accepted<'a> {
             };
             told.changes.push(Change { name, file: path.display().to_string(), kind });
         }
-        if let Some(reason) = self.unwritten {
-            output::err(&format!("{reason}; the differences are shown, and kept nowhere\n"));
-        }
+        told.unwritten = self.unwritten;
         Ok(told)
     }
 
