@@ -6,7 +6,9 @@
 mod architecture;
 mod cli;
 mod corpus;
+mod guide;
 mod recorded;
 mod schemas;
+mod snapshots;
 mod stage;
 mod stress;
