@@ -6,9 +6,10 @@ use std::sync::Arc;
 use super::{Failure, files};
 use crate::diagnostic::{Source, did_you_mean};
 use crate::host::decode;
-use crate::host::locate::{self, LocateError, Located};
+use crate::host::locate::{LocateError, Located};
 use crate::host::profile::Profile;
 use crate::library;
+use crate::stage;
 
 /// The host that needs nothing but this binary.
 pub const REFERENCE: &str = "reference";
@@ -90,8 +91,8 @@ fn parse(source: &Arc<Source>, variant: Option<&str>, version: Option<&str>) -> 
 
 /// Finds the program, and resolves the profile for the version that it reports.
 fn host(source: &Arc<Source>, profile: &Profile) -> Result<Host, Failure> {
-    let located = locate::locate(profile, &super::self_exe()?).map_err(|error| match error {
-        LocateError::NoHome(_) => Failure::Harness(error.to_string()),
+    let located = stage::locate(profile, &super::self_exe()?).map_err(|error| match error {
+        LocateError::NoStage(_) => Failure::Harness(error.to_string()),
         _ => Failure::Host(error.to_string()),
     })?;
     let version = Some(located.version.as_str()).filter(|version| !version.is_empty());

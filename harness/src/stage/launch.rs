@@ -113,23 +113,24 @@ impl Supervisor {
         }
     }
 
+    /// Makes it remove a folder when it ends, however hopcheck does. Told before the folder is there, none is forgotten.
+    pub(super) fn adopt(&self, folder: &Path) {
+        self.tell(&Json::object([("remove", folder.to_string_lossy().as_ref())]));
+    }
+
     /// Starts the host, and gives its process id: none where the host was faster than the supervisor, and killed or
-    /// stopped it before it could tell. `sandbox` is removed if hopcheck is killed.
+    /// stopped it before it could tell.
     pub(super) fn launch(
         &mut self,
         rendered: &Rendered,
         cwd: &Path,
-        sandbox: Option<&Path>,
         streams: [BorrowedFd<'_>; 3],
     ) -> io::Result<Option<i64>> {
-        let mut message = Json::object([
+        let message = Json::object([
             ("argv", Json::array(rendered.argv.iter())),
             ("env", Json::object(rendered.env.iter().map(|(name, value)| (name, value)))),
             ("cwd", cwd.to_string_lossy().as_ref().into()),
         ]);
-        if let Some(sandbox) = sandbox {
-            message.set("remove", sandbox.to_string_lossy().as_ref());
-        }
         self.channel.as_ref().ok_or(io::ErrorKind::NotConnected)?.send(&message, &streams)?;
         let Some(answer) = self.answer()? else { return Ok(None) };
         let pid = answer.get("started").and_then(Json::as_i64);

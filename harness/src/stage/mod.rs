@@ -16,12 +16,13 @@ mod stop;
 pub mod supervisor;
 #[cfg(target_os = "linux")]
 mod sys;
+mod version;
 mod watch;
 mod wires;
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::OnceLock;
 
 use crate::drive::drive;
 use crate::host::render::{self, RenderError, Rendered, Site, SiteServer};
@@ -38,6 +39,7 @@ use crate::trace::{Header, Trace};
 pub use deadline::{Deadlines, Phase};
 pub use interrupt::{Interrupter, interrupter};
 pub use sandbox::{Keep, Kept, SandboxError};
+pub use version::locate;
 
 use console::Console;
 use door::Door;
@@ -210,7 +212,7 @@ fn host_run(
 ) -> Result<(Reason, Vec<Offer>), StageError> {
     let run = rec.begin_run();
     let (supervisor, listener, isolation) = supervisor(options)?;
-    let sandbox = Sandbox::new()?;
+    let sandbox = sandbox(&supervisor, options.keep)?;
     let (token, key) = (random_word()?, format!("hopcheck-{}", random_word()?));
     let canaries = canaries(plan);
     rec.set_redactor(Redactor::new(&canaries, std::slice::from_ref(&key)));
@@ -234,8 +236,7 @@ fn host_run(
         drive,
         rec,
     };
-    let remove = (options.keep == Keep::No).then(|| sandbox.path());
-    let pid = parts.supervisor.launch(&rendered, &sandbox.work(), remove, ends.streams()).map_err(|cause| {
+    let pid = parts.supervisor.launch(&rendered, &sandbox.work(), ends.streams()).map_err(|cause| {
         StageError::Host { program: rendered.argv.first().cloned().unwrap_or_default(), cause }
     })?;
     drop(ends);
@@ -243,6 +244,15 @@ fn host_run(
     let (reason, model) = HostRun::new(parts, options).run();
     kept.extend(sandbox.close(options.keep, &rendered));
     Ok((reason, model.into_offers()))
+}
+
+/// A sandbox, and who removes it if hopcheck is killed.
+fn sandbox(supervisor: &Supervisor, keep: Keep) -> io::Result<Sandbox> {
+    let path = Sandbox::choose()?;
+    if keep == Keep::No {
+        supervisor.adopt(&path);
+    }
+    Sandbox::new(path)
 }
 
 fn host_start(plan: &Plan, rendered: &Rendered, sandbox: &Sandbox, pid: Option<i64>) -> Draft {
@@ -256,8 +266,14 @@ fn host_start(plan: &Plan, rendered: &Rendered, sandbox: &Sandbox, pid: Option<i
         .fact("pid", pid)
 }
 
-/// Whether this machine has refused isolation before: then nobody asks again.
-static REFUSED: AtomicBool = AtomicBool::new(false);
+/// Why this machine has refused isolation, where it has: then nobody asks again.
+static REFUSED: OnceLock<String> = OnceLock::new();
+
+/// Why this machine does not cut hosts off from the network, where [`Isolate::Auto`] has learnt that it does not.
+#[must_use]
+pub fn isolation_refused() -> Option<&'static str> {
+    REFUSED.get().map(String::as_str)
+}
 
 fn supervisor(options: &StageOptions) -> Result<(Supervisor, std::net::TcpListener, Isolation), StageError> {
     let start = |isolation| {
@@ -266,10 +282,10 @@ fn supervisor(options: &StageOptions) -> Result<(Supervisor, std::net::TcpListen
     };
     match options.isolate {
         Isolate::Yes => start(Isolation::Network).map_err(StageError::Isolation),
-        Isolate::Auto if cfg!(target_os = "linux") && !REFUSED.load(Ordering::Relaxed) => {
-            start(Isolation::Network).or_else(|_| {
+        Isolate::Auto if cfg!(target_os = "linux") && REFUSED.get().is_none() => {
+            start(Isolation::Network).or_else(|reason| {
                 // A supervisor that failed half way may have no loopback, so another one is needed.
-                REFUSED.store(true, Ordering::Relaxed);
+                REFUSED.get_or_init(|| reason.to_string());
                 start(Isolation::None).map_err(StageError::Supervisor)
             })
         }

@@ -64,13 +64,19 @@ fn supervise(channel: &mut Channel, isolation: Option<&str>) -> io::Result<()> {
     channel.send(&ready, &[listener.as_fd()])?;
     drop(listener);
 
-    let Some(launch) = channel.wait_take()? else { return Ok(()) };
-    let mut run = Run { host: None, ended: ended.into(), remove: launch.str("remove").map(PathBuf::from) };
-    let host =
-        start(&launch, channel).map_err(|error| io::Error::other(format!("the host did not start: {error}")))?;
-    run.host = Some(host);
-    channel.send(&Json::object([("started", host.as_raw_nonzero().get())]), &[])?;
-    run.watch(channel)
+    let mut run = Run { host: None, ended: ended.into(), remove: None };
+    let result = run.start(channel).and_then(|start| match start {
+        Start::Done => run.watch(channel),
+        Start::Unwanted => Ok(()),
+    });
+    if result.is_err() {
+        // hopcheck may be gone in the middle of a report.
+        run.kill_all();
+        return run.tidy(result);
+    }
+    // hopcheck still records what was said last. Its end, or the end of its run, is the end of the sandbox.
+    while let Ok(Some(_)) = channel.wait_take() {}
+    run.tidy(result)
 }
 
 /// Starts the host in a process group of its own, with the standard streams that came beside the message.
@@ -98,8 +104,17 @@ struct Run {
     host: Option<Pid>,
     /// Readable when a child ended.
     ended: OwnedFd,
-    /// The sandbox, which is removed here when hopcheck is killed.
+    /// The sandbox, which nobody else would remove when hopcheck is killed.
     remove: Option<PathBuf>,
+}
+
+/// What came of waiting for a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Start {
+    /// The host runs.
+    Done,
+    /// hopcheck is gone.
+    Unwanted,
 }
 
 /// Whether children are left.
@@ -110,6 +125,30 @@ enum Children {
 }
 
 impl Run {
+    /// Starts the host that hopcheck asks for.
+    fn start(&mut self, channel: &mut Channel) -> io::Result<Start> {
+        while let Some(message) = channel.wait_take()? {
+            if let Some(folder) = message.str("remove") {
+                self.remove = Some(PathBuf::from(folder));
+                continue;
+            }
+            let started = start(&message, channel);
+            let host = started.map_err(|error| io::Error::other(format!("the host did not start: {error}")))?;
+            self.host = Some(host);
+            channel.send(&Json::object([("started", host.as_raw_nonzero().get())]), &[])?;
+            return Ok(Start::Done);
+        }
+        Ok(Start::Unwanted)
+    }
+
+    /// Removes the sandbox.
+    fn tidy(&self, result: io::Result<()>) -> io::Result<()> {
+        match &self.remove {
+            Some(folder) if folder.exists() => result.and(sandbox::remove(folder)),
+            _ => result,
+        }
+    }
+
     fn watch(&mut self, channel: &mut Channel) -> io::Result<()> {
         let mut deadline = None;
         loop {
@@ -150,9 +189,6 @@ impl Run {
             }
             if channel.ended() {
                 self.kill_all();
-                if let Some(folder) = &self.remove {
-                    sandbox::remove(folder)?;
-                }
                 return Ok(());
             }
         }

@@ -35,6 +35,9 @@ pub(crate) fn play(part: &str, config: &Json) -> i32 {
         "supervisor-at-once" => strike(how),
         "litter" => litter(config),
         "raze" => raze(config),
+        "rounds" => rounds(config),
+        "regicide" => regicide(config),
+        "listens" => listens(config),
         other => panic!("no such part: {other}"),
     }
 }
@@ -359,4 +362,51 @@ fn raze(config: &Json) -> i32 {
     let code = polite(config);
     std::fs::remove_dir_all(home.parent().unwrap()).unwrap();
     code
+}
+
+/// A conversation that goes on and on, with a daemon beside it.
+fn rounds(config: &Json) -> i32 {
+    left(&mut daemon());
+    let mut server = Server::connect(config);
+    let mut model = Model::new(config);
+    for number in 1.. {
+        server.say(&format!(r#"{{"jsonrpc":"2.0","method":"notifications/fake","params":{{"n":{number}}}}}"#));
+        model.ask(number);
+    }
+    0
+}
+
+/// Kills hopcheck itself: the parent of our parent.
+fn regicide(config: &Json) -> i32 {
+    let _server = Server::connect(config);
+    left(&mut daemon());
+    let mut model = Model::new(config);
+    // What was recorded before the first answer is in the file before the second.
+    model.ask(1);
+    model.ask(2);
+    let parent = getppid().unwrap().as_raw_nonzero();
+    let stat = std::fs::read_to_string(format!("/proc/{parent}/stat")).unwrap();
+    let hopcheck = stat.rsplit_once(") S ").unwrap().1.split(' ').next().unwrap().parse().unwrap();
+    kill_process(Pid::from_raw(hopcheck).unwrap(), Signal::KILL).unwrap();
+    hang()
+}
+
+/// Asks for the list and for one call, and tells what it heard until the end.
+fn listens(config: &Json) -> i32 {
+    let mut server = Server::start(config);
+    for line in [
+        r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"fake","version":"1"}}}"#,
+        r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+        r#"{"jsonrpc":"2.0","id":2,"method":"tools/list"}"#,
+        r#"{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"lookup_order","arguments":{"order_id":"A-1"}}}"#,
+    ] {
+        // A server that is gone does not read.
+        let _ = server.input.as_mut().unwrap().write_all(format!("{line}\n").as_bytes());
+    }
+    drop(server.input.take());
+    let mut heard = Vec::new();
+    std::io::Read::read_to_end(&mut server.output, &mut heard).unwrap();
+    println!("heard {} {}", heard.len(), hopcheck::trace::cut::sha256_hex(&heard));
+    server.child.wait().unwrap();
+    0
 }

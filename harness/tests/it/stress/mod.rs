@@ -5,8 +5,15 @@
 mod asks;
 mod ends;
 pub(crate) mod fake;
+mod killed;
+mod machine;
 mod output;
+mod parallel;
+mod servers;
+mod signals;
 mod supervisor;
+mod user;
+mod version;
 
 use std::path::Path;
 use std::process::Command;
