@@ -6,6 +6,7 @@ pub mod cli;
 pub mod decode;
 pub mod diagnostic;
 pub mod drive;
+pub mod driver;
 pub mod host;
 pub mod json;
 pub mod library;

@@ -82,8 +82,15 @@ fn check_company(member: &Member, key: &Key, chosen: Option<&str>, out: &mut Rep
 }
 
 fn check_missing(value: &Value, key: &Key, table: &KeyTable, out: &mut Reporter) {
+    if key.required == Required::Required {
+        report_missing(value, key, table, out);
+    }
+}
+
+/// Reports a key that is not there and must be, by its table or for a reason that only the format knows.
+pub fn report_missing(value: &Value, key: &Key, table: &KeyTable, out: &mut Reporter) {
     // In a file with syntax errors the key may be there, only unreadable.
-    if key.required == Required::Optional || out.is_damaged() {
+    if out.is_damaged() {
         return;
     }
     out.error(value.span.clone(), format!("{} without `{}`", table.noun, key.name))

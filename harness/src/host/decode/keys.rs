@@ -16,7 +16,7 @@ static SURFACE_WORDS: Words =
 static MAIN_LINE_WORDS: Words = Words { known: || MainLine::ALL.map(MainLine::as_str).to_vec(), later: &[] };
 static DRIVE_WORDS: Words = Words {
     known: || DriveKind::ALL.map(DriveKind::as_str).to_vec(),
-    later: &["driver", "acp", "codex-app-server"],
+    later: &["acp", "codex-app-server"],
 };
 static DIALECT_WORDS: Words =
     Words { known: || DialectName::ALL.map(DialectName::as_str).to_vec(), later: &["cursor"] };
@@ -32,10 +32,11 @@ pub static PROFILE: KeyTable = KeyTable {
     keys: &[
         Key::new("name", Kind::NonEmpty, "the name on the command line").required(),
         Key::new("title", Kind::NonEmpty, "the name for people; default the same"),
-        Key::new("bin", Kind::Table(&BIN), "where the program is found").required(),
+        // Needed or not by the kind of drive: see `drives`.
+        Key::new("bin", Kind::Table(&BIN), "where the program is found; none for a library"),
         Key::new("runtime", Kind::Text, "a runtime that the program needs, such as `node>=22`"),
         Key::new("version", Kind::Table(&VERSION), "how its version is asked for"),
-        Key::new("model", Kind::Table(&MODEL), "the model API that it speaks").required(),
+        Key::new("model", Kind::Table(&MODEL), "the model API that it speaks; none for a host that asks no model"),
         Key::new("names", Kind::Table(&NAMES), "how it publishes names"),
         Key::new("wire", Kind::Table(&WIRE), "what it puts on the wire besides the protocol"),
         Key::new("drive", Kind::Tables(&DRIVE), "ways to run it, in order of preference").required(),
@@ -129,11 +130,11 @@ static WIRE: KeyTable = KeyTable {
     choice: None,
 };
 
-static DRIVE: KeyTable = KeyTable {
+pub(super) static DRIVE: KeyTable = KeyTable {
     noun: "a drive",
     keys: &[
         Key::new("kind", Kind::Word(&DRIVE_WORDS), "how the host is talked to").required(),
-        Key::new("argv", Kind::List(&Kind::Template), "program and arguments, as templates").required(),
+        Key::new("argv", Kind::List(&Kind::Template), "program and arguments, as templates; none for a library"),
         Key::new("env", Kind::Map(&Kind::Template), "the whole environment, as templates"),
         Key::new("features", Kind::List(&Kind::Word(&FEATURE_WORDS)), "what can be done with it"),
     ],
