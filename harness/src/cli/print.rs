@@ -1,10 +1,10 @@
 //! What a person sees of runs, and what files get.
 
 use super::args::{Format, Loudness, ReportFile};
-use super::exit::{Exit, Failure};
-use super::files;
+use super::exit::Exit;
 use super::output::{self, Progress};
 use crate::check::finding::Outcome;
+use crate::invocation::{Failure, files};
 use crate::report::{self, Detail, RunReport, Summary};
 
 /// Failures that are shown in full where nobody asked for all.

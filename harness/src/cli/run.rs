@@ -1,41 +1,36 @@
 //! `hopcheck run` and `hopcheck record`.
 
-use std::fs;
-use std::path::Path;
-
 use hopcheck_reference_host::fault::FAULTS;
 
 use super::args::{Format, Isolate, Loudness, PlanArgs, RecordArgs, RunArgs, Switch};
-use super::exit::{Exit, Failure};
-use super::hosts;
+use super::exit::Exit;
 use super::print::{self, Printer, Purpose, Strictness};
-use super::suite::{self, Job, Ran};
-use super::traces::Store;
-use super::{faults, files, judge, output, pool, random_seed, select};
+use super::{faults, output};
 use crate::check::finding::{Outcome, Verdict};
 use crate::diagnostic::did_you_mean;
 use crate::host::locate::Located;
+use crate::invocation::{self, Failure, Job, Settled, Start, Traces, files, hosts, job, judge, pool, select};
 use crate::model::Prompts;
 use crate::plan::{Plan, Select, SelectRevisions};
 use crate::report::RunReport;
-use crate::stage::{self, Deadlines, Keep, StageError, StageOptions};
-use crate::trace::{Trace, file};
+use crate::stage::{self, Deadlines, Keep, StageOptions};
+use crate::trace::Trace;
 
 /// Runs and judges.
 pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let jobs = jobs(&args.plans)?;
     args.reports.report.iter().try_for_each(|file| files::prepare(&file.path))?;
-    let store = match &args.out {
-        Some(folder) => Store::all(folder)?,
-        None => Store::problems()?,
+    let traces = match &args.out {
+        Some(folder) => Traces::all(folder)?,
+        None => Traces::problems()?,
     };
     let mut printer = Printer::new(Purpose::Judge, Loudness::of(&args.plans), args.reports.format, jobs.len());
-    let executed = execute(jobs, &args.plans, &store, judge::report, &mut printer);
-    store.tidy();
+    let executed = execute(jobs, &args.plans, &traces, judge::report, &mut printer);
+    traces.tidy();
     let Executed { runs, unstarted } = executed?;
     printer.end(&runs)?;
-    if matches!(store, Store::Problems(_)) && store.folder().exists() {
-        output::err(&format!("traces: {}\n", store.folder().display()));
+    if matches!(traces, Traces::Problems(_)) && traces.folder().exists() {
+        output::err(&format!("traces: {}\n", traces.folder().display()));
     }
     print::write_reports(&args.reports.report, &runs)?;
     let exit = print::exit(&runs, unstarted, Strictness::of(args.strict));
@@ -68,7 +63,7 @@ fn control(name: &str, runs: &[RunReport], exit: Exit, format: Format) -> Result
 /// Runs and keeps the traces.
 pub(super) fn record(args: &RecordArgs) -> Result<Exit, Failure> {
     let jobs = jobs(&args.plans)?;
-    let store = Store::all(&args.out)?;
+    let traces = Traces::all(&args.out)?;
     let mut printer = Printer::new(Purpose::Record, Loudness::of(&args.plans), Format::Text, jobs.len());
     let unjudged = |plan: &Plan, trace: &Trace| {
         let (outcome, reason) = crate::check::outcome(trace, &[]);
@@ -76,7 +71,7 @@ pub(super) fn record(args: &RecordArgs) -> Result<Exit, Failure> {
         let outcome = if outcome == Outcome::Error { outcome } else { Outcome::Pass };
         RunReport::new(&plan.key, &trace.header.host_version, outcome, reason)
     };
-    let Executed { runs, unstarted } = execute(jobs, &args.plans, &store, unjudged, &mut printer)?;
+    let Executed { runs, unstarted } = execute(jobs, &args.plans, &traces, unjudged, &mut printer)?;
     let errors = runs.iter().filter(|run| run.outcome == Outcome::Error).count() - unstarted;
     let ran = runs.iter().filter(|run| run.outcome != Outcome::NotApplicable).count();
     output::out(&format!("{} traces in {}\n", runs.len(), args.out.display()))?;
@@ -107,8 +102,8 @@ fn jobs(args: &PlanArgs) -> Result<Vec<Job>, Failure> {
         (None, true) => SelectRevisions::All,
         (None, false) => SelectRevisions::Default,
     };
-    let select = Select { revisions, transport: args.transport, seed: random_seed() };
-    suite::plans(&hosts, &scenarios, &select)
+    let select = Select { revisions, transport: args.transport, seed: invocation::random_seed() };
+    job::plans(&hosts, &scenarios, &select)
 }
 
 fn check_fault(fault: &str) -> Result<(), Failure> {
@@ -137,7 +132,7 @@ fn options(args: &PlanArgs) -> Result<StageOptions, Failure> {
             Switch::On => Deadlines::default(),
             Switch::Off => Deadlines::OFF,
         },
-        ..suite::options()?
+        ..invocation::options()?
     })
 }
 
@@ -158,29 +153,26 @@ struct Executed {
     unstarted: usize,
 }
 
-/// Whether the host of a run could be started.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Start {
-    Done,
-    Refused,
-}
-
 /// Runs jobs and reports each. A host that cannot be started does not take the reports of the others with it.
 fn execute(
     mut jobs: Vec<Job>,
     args: &PlanArgs,
-    store: &Store,
+    traces: &Traces,
     report: impl Fn(&Plan, &Trace) -> RunReport,
     printer: &mut Printer,
 ) -> Result<Executed, Failure> {
     for job in &mut jobs {
-        job.path = Some(store.path(job.planned.key())?);
+        job.path = Some(traces.path(job.planned.key())?);
     }
     let mut reports: Vec<Option<RunReport>> = jobs.iter().map(|_| None).collect();
     let mut failure = None;
     let mut unstarted = 0;
-    suite::run(jobs, pool::workers(args.jobs), &options(args)?, |at, ran| {
-        let finished = settle(ran, store, &report).and_then(|(run, start)| {
+    job::run(jobs, pool::workers(args.jobs), &options(args)?, |at, ran| {
+        let finished = invocation::settle(ran, traces, &report).and_then(|Settled { run, start, kept }| {
+            for kept in &kept {
+                let folder = kept.folder.display();
+                output::err(&format!("{}: kept {folder}\n  repeat: {}\n", run.name(), kept.command));
+            }
             unstarted += usize::from(start == Start::Refused);
             printer.finished(&run)?;
             Ok(run)
@@ -195,55 +187,4 @@ fn execute(
         Some(failure) => Err(failure),
         None => Ok(Executed { runs: reports.into_iter().flatten().collect(), unstarted }),
     }
-}
-
-/// Reports one run and keeps its trace, or not.
-fn settle(
-    ran: Ran,
-    store: &Store,
-    report: impl Fn(&Plan, &Trace) -> RunReport,
-) -> Result<(RunReport, Start), Failure> {
-    let mut start = Start::Done;
-    let (mut run, path) = match ran {
-        Ran::Run { plan, staged, took, path } => {
-            let mut run = match staged {
-                Ok(staged) => {
-                    for kept in &staged.kept {
-                        let folder = kept.folder.display();
-                        output::err(&format!("{}: kept {folder}\n  repeat: {}\n", plan.key, kept.command));
-                    }
-                    report(&plan, &staged.trace)
-                }
-                Err(error) => {
-                    if matches!(error, StageError::Host { .. }) {
-                        start = Start::Refused;
-                    }
-                    let version = plan.key.version.clone().unwrap_or_default();
-                    RunReport::new(&plan.key, &version, Outcome::Error, Some(error.to_string()))
-                }
-            };
-            run.duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
-            (run, path)
-        }
-        Ran::NotApplicable { header, path } => {
-            if let (true, Some(path)) = (store.keeps(Outcome::NotApplicable), &path) {
-                files::write(path, &file::write_header(&header))?;
-            }
-            let reason = header.not_applicable;
-            (RunReport::new(&header.plan, &header.host_version, Outcome::NotApplicable, reason), path)
-        }
-    };
-    if let Some(path) = path {
-        if store.keeps(run.outcome) && path.exists() {
-            run.trace = Some(path.display().to_string());
-        } else {
-            remove(&path);
-        }
-    }
-    Ok((run, start))
-}
-
-fn remove(path: &Path) {
-    // It may never have been written.
-    let _ = fs::remove_file(path);
 }

@@ -135,14 +135,12 @@ fn build(scenario: &Arc<Scenario>, profile: &Arc<Profile>, key: PlanKey) -> Resu
     }
 
     let names = Names::new(profile)?;
-    let api = crate::model::api(profile.model.api);
     let mut planned = Vec::new();
     for (index, (step, one)) in uses(scenario).enumerate() {
         planned.push(PlannedUse {
             index,
             step,
             span: one.span.clone(),
-            id: api.use_id(seed, 1, index),
             by_rule: names.published(&one.tool)?,
             tool: one.tool.clone(),
             kind: one.kind.clone(),

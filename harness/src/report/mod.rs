@@ -1,14 +1,16 @@
 //! Reports: findings as text for people and as files for programs. Nothing here looks at a process or a clock.
 
+mod failures;
 mod json;
 mod markdown;
 mod text;
 
 use std::fmt;
 
+pub use failures::{Detail, failures};
 pub use json::{json, summary_json};
 pub use markdown::markdown;
-pub use text::{Detail, failures, record_line, run_line, summary_line, verdict_table};
+pub use text::{record_line, run_line, summary_line, verdict_table};
 
 use crate::check::finding::{Finding, Level, Outcome, Verdict};
 use crate::plan::PlanKey;
@@ -80,6 +82,12 @@ impl RunReport {
     /// The findings that keep the run from passing, or warn.
     pub fn problems(&self) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(|finding| is_problem(finding))
+    }
+
+    /// `HOST SCENARIO REVISION TRANSPORT`.
+    #[must_use]
+    pub fn name(&self) -> String {
+        format!("{} {} {}", self.host.name, self.scenario, self.coordinates())
     }
 
     /// `REVISION TRANSPORT`.

@@ -63,7 +63,7 @@ fn wire(kind: Kind, server: &str, conn: u32, cause: Option<u32>, payload: &str) 
 #[test]
 fn a_hop_reads_like_the_example() {
     let plan = planned(7);
-    let id = &plan.uses[0].id;
+    let id = &crate::model::api(plan.profile.model.api).use_id(plan.key.seed, 1, 0);
     let cwd = "/tmp/hcabc/work";
     let mut asked = event(Kind::ModelRequest, r#"{"main":true,"turn":0}"#);
     let tools = r#"[{"name":"mcp__orders__lookup_order","description":"x","input_schema":{}}]"#;

@@ -6,6 +6,7 @@
 mod architecture;
 mod cli;
 mod corpus;
+mod guide;
 mod recorded;
 mod schemas;
 mod stage;

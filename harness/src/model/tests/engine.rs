@@ -86,7 +86,7 @@ fn a_correct_host_is_led_through_both_messages() {
 }
 
 #[test]
-fn uses_have_the_plans_ids_the_offered_names_and_the_text_as_it_stands() {
+fn uses_have_ids_of_their_own_the_offered_names_and_the_text_as_it_stands() {
     for name in ApiName::ALL {
         let plan = plan(name);
         let mut talk = Talk::new(name);
@@ -96,7 +96,7 @@ fn uses_have_the_plans_ids_the_offered_names_and_the_text_as_it_stands() {
         let emitted: Vec<&EmittedUse> = first.uses.iter().chain(&both.uses).collect();
         for (index, emitted) in emitted.iter().enumerate() {
             assert_eq!(emitted.index, index);
-            assert_eq!(emitted.id, plan.uses[index].id);
+            assert_eq!(emitted.id, api(name).use_id(plan.key.seed, 1, index));
             assert_eq!(emitted.published, plan.uses[index].by_rule);
             assert_eq!(emitted.name_from, NameFrom::Offer);
         }

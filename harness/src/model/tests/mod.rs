@@ -46,7 +46,6 @@ fn plan(name: ApiName) -> Plan {
         index,
         step: index,
         span: 0..0,
-        id: api(name).use_id(42, 1, index),
         tool: tool_ref(server, tool),
         by_rule: published(name, server, tool),
         kind: UseKind::Call,
