@@ -41,7 +41,11 @@ enum Waiting {
     Start,
     Tools,
     /// A call of the use with that index and id.
-    Call { index: usize, id: String, name: String },
+    Call {
+        index: usize,
+        id: String,
+        name: String,
+    },
     Stop,
 }
 
@@ -147,7 +151,8 @@ impl Driver {
             (Some((_, index, _)), None) => Some(index),
             _ => {
                 let named = |index: usize, published: &str| {
-                    name == published || self.answers.get(index).is_some_and(|planned| name.contains(&planned.tool))
+                    name == published
+                        || self.answers.get(index).is_some_and(|planned| name.contains(&planned.tool))
                 };
                 calls().find(|(_, index, published)| named(*index, published)).map(|(_, index, _)| index)
             }
@@ -211,7 +216,8 @@ impl Drive for Driver {
         let mut uses = Vec::new();
         for block in &reply.blocks {
             let Block::ToolUse { id, published, input } = block else { continue };
-            let Some(index) = answer.uses.iter().find(|emitted| emitted.id == *id).map(|emitted| emitted.index) else {
+            let Some(index) = answer.uses.iter().find(|emitted| emitted.id == *id).map(|emitted| emitted.index)
+            else {
                 continue;
             };
             let name = published.to_string();
@@ -254,5 +260,8 @@ fn broken(command: &str, message: &str) -> Reaction {
 }
 
 fn stray(id: u32) -> Reaction {
-    Reaction { heard: Heard::Broken(format!("it answered {id}, which is no command that waits")), acts: Vec::new() }
+    Reaction {
+        heard: Heard::Broken(format!("it answered {id}, which is no command that waits")),
+        acts: Vec::new(),
+    }
 }

@@ -286,7 +286,10 @@ mod tests {
     fn answers_travel_without_loss() {
         let told = Told::result_text(r#"{"content":[{"type":"text","text":"ä"}],"isError":true}"#).unwrap();
         for (message, line) in [
-            (FromHost::told(3, &told), r#"{"id":3,"ok":{"is_error":true,"content":[{"type":"text","text":"ä"}]}}"#),
+            (
+                FromHost::told(3, &told),
+                r#"{"id":3,"ok":{"is_error":true,"content":[{"type":"text","text":"ä"}]}}"#,
+            ),
             (
                 FromHost::told(3, &Told::refused(RefusedBy::Schema, "no")),
                 r#"{"id":3,"refused":{"by":"schema","message":"no"}}"#,
@@ -297,7 +300,12 @@ mod tests {
             ),
             (FromHost::broken(1, &HostError::new("x")), r#"{"id":1,"error":{"message":"x"}}"#),
             (
-                FromHost::Ask { id: "a1".into(), call: Some(3), name: "t".to_owned(), input: r#"{"n":1.0}"#.to_owned() },
+                FromHost::Ask {
+                    id: "a1".into(),
+                    call: Some(3),
+                    name: "t".to_owned(),
+                    input: r#"{"n":1.0}"#.to_owned(),
+                },
                 r#"{"ask":{"id":"a1","kind":"tool","call":3,"name":"t","input":{"n":1.0}}}"#,
             ),
         ] {
@@ -314,10 +322,7 @@ mod tests {
         for (line, reason) in [
             (r#"{"ok":{}}"#, "`ok` without the `id` of its command"),
             (r#"{"id":1,"refused":{}}"#, "`refused` without `by`"),
-            (
-                r#"{"id":1,"refused":{"by":"mood"}}"#,
-                "`mood` is none of `permission`, `filter`, `schema`, `user`",
-            ),
+            (r#"{"id":1,"refused":{"by":"mood"}}"#, "`mood` is none of `permission`, `filter`, `schema`, `user`"),
             (r#"{"ask":{"name":"t"}}"#, "a question without `id`"),
         ] {
             assert_eq!(FromHost::parse(line.as_bytes()), Err(reason.to_owned()));

@@ -174,10 +174,7 @@ mod tests {
         let (result, said) = talk(&[r#"{"id":3,"cmd":"call","name":"t"}"#]);
         assert!(result.is_ok(), "{result:?}");
         let last = said.lines().last().unwrap();
-        assert_eq!(
-            last,
-            r#"{"id":3,"error":{"message":"the run was ended before the question was answered"}}"#
-        );
+        assert_eq!(last, r#"{"id":3,"error":{"message":"the run was ended before the question was answered"}}"#);
     }
 
     #[test]

@@ -136,7 +136,13 @@ impl ServerSetup {
         Ok(Self {
             name: name.to_owned(),
             command: entry.str("command").ok_or(format!("the server `{name}` has no `command`"))?.to_owned(),
-            args: entry.get("args").map(Json::items).unwrap_or_default().iter().map(text).collect::<Result<_, _>>()?,
+            args: entry
+                .get("args")
+                .map(Json::items)
+                .unwrap_or_default()
+                .iter()
+                .map(text)
+                .collect::<Result<_, _>>()?,
             env: env
                 .iter()
                 .map(|(name, value)| Ok((name.to_lossy().into_owned(), text(value)?)))
@@ -171,7 +177,8 @@ mod tests {
                 env: vec![("TOKEN".to_owned(), "x=y".to_owned())],
                 required: true,
             }],
-            rules: Json::parse(r#"{"allow":["orders/*"],"ask":[],"deny":["*/*",{"server":"a/b","tool":"c"}]}"#).unwrap(),
+            rules: Json::parse(r#"{"allow":["orders/*"],"ask":[],"deny":["*/*",{"server":"a/b","tool":"c"}]}"#)
+                .unwrap(),
             start_limit: None,
             call_limit: Some(Duration::from_millis(1500)),
             home: "/h".into(),

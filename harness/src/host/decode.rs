@@ -205,7 +205,9 @@ fn tool_use_id(table: &Value, out: &mut Reporter) -> Option<String> {
 }
 
 fn drive(value: &Value, out: &mut Reporter) -> Option<Drive> {
-    if let Some(argv) = value.get("argv").filter(|argv| matches!(&argv.data, Data::Array(items) if items.is_empty())) {
+    if let Some(argv) =
+        value.get("argv").filter(|argv| matches!(&argv.data, Data::Array(items) if items.is_empty()))
+    {
         empty(argv.span.clone(), "`argv` is empty", "its first item is the program, most often `{{ bin }}`", out);
     }
     Some(Drive {

@@ -267,9 +267,11 @@ fn scenario_needs(scenario: &Scenario) -> Vec<Feature> {
 
 /// Why the host cannot be stopped as the scenario says, where it cannot.
 fn cannot_stop(scenario: &Scenario, profile: &Profile, drive: usize) -> Option<String> {
-    let by_signal = scenario.steps.iter().any(|step| matches!(&step.verb, Verb::Stop(how) if how.value != Stop::Exit));
+    let by_signal =
+        scenario.steps.iter().any(|step| matches!(&step.verb, Verb::Stop(how) if how.value != Stop::Exit));
     let is_library = profile.drives.get(drive).is_some_and(|drive| drive.kind == DriveKind::InProcess);
-    (by_signal && is_library).then(|| format!("{} is a library, and has no process to send a signal to", profile.name))
+    (by_signal && is_library)
+        .then(|| format!("{} is a library, and has no process to send a signal to", profile.name))
 }
 
 fn choose_drive(profile: &Profile, needs: &[Feature]) -> Result<usize, String> {

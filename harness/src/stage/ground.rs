@@ -37,7 +37,9 @@ impl<'s> Ground<'s> {
                 Err(StageError::Isolation(io::Error::new(io::ErrorKind::Unsupported, why)))
             }
             (Subject::Library(library), _) => Ok(Self::Library(library)),
-            (Subject::Program(_), Isolate::Yes) => start(options, Isolation::Network).map_err(StageError::Isolation),
+            (Subject::Program(_), Isolate::Yes) => {
+                start(options, Isolation::Network).map_err(StageError::Isolation)
+            }
             (Subject::Program(_), Isolate::Auto)
                 if cfg!(target_os = "linux") && !REFUSED.load(Ordering::Relaxed) =>
             {

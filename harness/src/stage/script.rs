@@ -111,8 +111,7 @@ impl<'p> Model<'p> {
             draft = draft.fact("side", side.as_str());
         }
         let api: ApiName = self.plan.profile.model.api;
-        draft =
-            draft.fact("repeated", answer.repeated).fact("prefix", answer.prefix).fact("len", bytes.len());
+        draft = draft.fact("repeated", answer.repeated).fact("prefix", answer.prefix).fact("len", bytes.len());
         if let Some(path) = path {
             draft = draft.fact("path", path);
         }

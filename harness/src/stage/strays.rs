@@ -94,17 +94,14 @@ mod tests {
     #[test]
     fn what_names_the_folder_is_found_and_killed() {
         let folder = tempfile::tempdir().unwrap();
-        let sleep = || {
-            let mut command = Command::new("/bin/sleep");
-            command.stdin(Stdio::null());
-            command
+        let start = |program: &str, args: &[&str], home: &Path| {
+            let mut command = Command::new(program);
+            command.args(args).env("HOME", home).stdin(Stdio::piped()).spawn().unwrap()
         };
-        let mut by_environment = sleep().arg("600").env("HOME", folder.path().join("home")).spawn().unwrap();
-        let argument = folder.path().join("s");
-        // A shell keeps its arguments and waits for its child, so both name the folder or neither does.
-        let mut by_argument = Command::new("/bin/sh").args(["-c", "read line"]).arg(&argument);
-        let mut by_argument = by_argument.stdin(Stdio::piped()).spawn().unwrap();
-        let mut other = sleep().arg("600").spawn().unwrap();
+        let socket = folder.path().join("s").display().to_string();
+        let mut by_environment = start("/bin/sleep", &["600"], &folder.path().join("home"));
+        let mut by_argument = start("/bin/sh", &["-c", "read line", &socket], Path::new("/"));
+        let mut other = start("/bin/sleep", &["600"], Path::new("/"));
 
         let strays = Strays::of(folder.path());
         let mut pids: Vec<i64> = strays.facts().map(|facts| facts.get("pid").unwrap().as_i64().unwrap()).collect();

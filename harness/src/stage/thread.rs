@@ -168,10 +168,7 @@ fn wait<'f>(fds: impl Iterator<Item = BorrowedFd<'f>>, deadline: Option<Instant>
     let mut fds: Vec<PollFd<'f>> = fds.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();
     let timeout = deadline.map(|deadline| {
         let left = deadline.saturating_duration_since(Instant::now());
-        Timespec {
-            tv_sec: left.as_secs().try_into().unwrap_or(i64::MAX),
-            tv_nsec: left.subsec_nanos().into(),
-        }
+        Timespec { tv_sec: left.as_secs().try_into().unwrap_or(i64::MAX), tv_nsec: left.subsec_nanos().into() }
     });
     match poll(&mut fds, timeout.as_ref()) {
         Ok(_) | Err(Errno::INTR) => Ok(()),

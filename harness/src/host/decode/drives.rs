@@ -1,12 +1,10 @@
-//! What a profile must and must not say, by how its host is driven.
+//! Drives that do not go together, and what a drive cannot do.
 
-use super::keys;
-use crate::decode::keys::{KeyTable, quoted};
-use crate::decode::{Reporter, Value, shape};
+use crate::decode::{Reporter, Value};
 use crate::host::profile::{DriveKind, ModelLane};
 use crate::scenario::ast::Feature;
 
-/// The lane and the place of the host, as all drives of the profile have them.
+/// What a profile describes; all its drives describe the same.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sort {
     /// A program that asks a model.
@@ -27,15 +25,13 @@ impl Sort {
     }
 }
 
-/// Checks the drives of a profile, and what depends on them. Wrong words were reported before.
+/// Checks the drives of a profile. Wrong words were reported before.
 pub(super) fn check(root: &Value, out: &mut Reporter) {
     let drives = root.list("drive");
-    let kinds: Vec<Option<DriveKind>> = drives.iter().map(|drive| kind(drive)).collect();
-    let Some(first) = kinds.first().copied().unwrap_or(Some(DriveKind::Headless)) else { return };
-    let sort = Sort::of(first);
-    for (drive, kind) in drives.iter().zip(&kinds) {
-        let Some(kind) = *kind else { continue };
-        if Sort::of(kind) != sort {
+    let Some(first) = drives.first().and_then(kind) else { return };
+    for drive in drives {
+        let Some(kind) = kind(drive) else { continue };
+        if Sort::of(kind) != Sort::of(first) {
             let place = drive.get("kind").map_or(drive.span.clone(), |word| word.span.clone());
             out.error(place, format!("`{}` beside `{}`", kind.as_str(), first.as_str()))
                 .label("a host of another sort")
@@ -43,52 +39,21 @@ pub(super) fn check(root: &Value, out: &mut Reporter) {
         }
         if kind == DriveKind::InProcess {
             library_drive(drive, out);
-        } else {
-            need(drive, &keys::DRIVE, "argv", out);
-        }
-    }
-    match sort {
-        Sort::Asking => need(root, &keys::PROFILE, "model", out),
-        Sort::Driven | Sort::Library => {
-            let why = "the host is driven call by call, and asks no model";
-            reject(root, "model", why, out);
-        }
-    }
-    match sort {
-        Sort::Asking | Sort::Driven => need(root, &keys::PROFILE, "bin", out),
-        Sort::Library => {
-            for key in ["bin", "runtime", "version"] {
-                reject(root, key, "the host is a library: the test program brings it, and says its version", out);
-            }
         }
     }
 }
 
+/// How the host of a drive is driven.
 pub(super) fn kind(drive: &Value) -> Option<DriveKind> {
     let word = drive.get("kind")?.as_str()?;
     DriveKind::ALL.into_iter().find(|kind| kind.as_str() == word)
 }
 
 fn library_drive(drive: &Value, out: &mut Reporter) {
-    for key in ["argv", "env"] {
-        reject(drive, key, "a library has neither arguments nor an environment of its own", out);
-    }
     let missing = Feature::Interrupt.as_str();
     for word in drive.list("features").iter().filter(|word| word.as_str() == Some(missing)) {
         out.error(word.span.clone(), format!("`{missing}` with an in-process host"))
             .label("a call of a library cannot be interrupted")
-            .help(format!("leave it out: scenarios that need {} do not apply then", quoted([missing])));
-    }
-}
-
-fn need(value: &Value, table: &'static KeyTable, key: &str, out: &mut Reporter) {
-    if let (None, Some(key)) = (value.get(key), table.find(key)) {
-        shape::report_missing(value, key, table, out);
-    }
-}
-
-fn reject(value: &Value, key: &str, why: &str, out: &mut Reporter) {
-    if let Some(member) = value.member(key) {
-        out.error(member.key.span.clone(), format!("`{key}` where it says nothing")).label(why).help("remove it");
+            .help("leave it out: scenarios that need it do not apply then");
     }
 }
