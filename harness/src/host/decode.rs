@@ -82,6 +82,18 @@ fn find_variant<'a>(root: &'a Value, name: &str, out: &mut Reporter) -> Option<&
     found
 }
 
+/// The names of a host and its variants stand on the command line and in file names.
+fn check_names(root: &Value, out: &mut Reporter) {
+    let variants = root.list("variant").iter().filter_map(|block| block.get("name"));
+    for value in root.get("name").into_iter().chain(variants) {
+        let Some(name) = value.as_str() else { continue };
+        if name.chars().any(|c| !(c.is_ascii_alphanumeric() || "-_".contains(c))) {
+            out.error(value.span.clone(), format!("`{name}` cannot name a host or a variant"))
+                .label("letters, digits, `-` and `_` only");
+        }
+    }
+}
+
 fn variants(root: &Value) -> Vec<String> {
     root.list("variant").iter().filter_map(|block| block.string("name")).collect()
 }
@@ -91,6 +103,7 @@ fn profile(root: &Value, out: &mut Reporter) -> Profile {
     let nothing = Value::empty_table(0..0);
     let table = |key: &str| root.get(key).unwrap_or(&nothing);
     let name = root.string("name").unwrap_or_default();
+    check_names(root, out);
     drives::check(root, out);
     Profile {
         source: Arc::clone(out.source()),

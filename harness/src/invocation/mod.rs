@@ -11,6 +11,7 @@ pub mod pool;
 pub mod route;
 pub mod select;
 pub mod settle;
+pub mod snapshots;
 pub mod traces;
 
 use std::env;
@@ -21,6 +22,7 @@ pub use failure::Failure;
 pub use hosts::Host;
 pub use job::{Job, Ran};
 pub use settle::{Settled, Start, settle};
+pub use snapshots::Accepted;
 pub use traces::Traces;
 
 use crate::stage::{self, StageOptions};

@@ -21,7 +21,7 @@ pub(super) struct Model<'p> {
 /// What follows from a request, however it came.
 pub(super) enum Asked {
     /// It is answered.
-    Reply { request: Draft, reply: Draft, answer: Answer, script: Script },
+    Reply { request: Draft, reply: Draft, answer: Box<Answer>, script: Script },
     /// The plan ends the host here, by the signal of this name.
     Stop { request: Draft, signal: &'static str },
 }
@@ -95,7 +95,7 @@ impl<'p> Model<'p> {
         }
         let over = answer.main && answer.turn.is_none_or(|turn| turn + 1 == self.plan.turns.len());
         let script = if over { Script::Over } else { Script::GoesOn };
-        Asked::Reply { request, reply: self.reply(&answer), answer, script }
+        Asked::Reply { request, reply: self.reply(&answer), answer: Box::new(answer), script }
     }
 
     fn asked(&self, answer: &Answer, body: &Json, bytes: &[u8], path: Option<&str>) -> Draft {

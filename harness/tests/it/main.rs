@@ -10,4 +10,5 @@ mod guide;
 mod library_host;
 mod recorded;
 mod schemas;
+mod snapshots;
 mod stage;
