@@ -3,7 +3,7 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
-use super::profile::Profile;
+use super::profile::{DriveKind, Profile};
 
 /// A host that can be started.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +24,12 @@ pub enum LocateError {
         host: String,
         /// How to get it.
         hint: String,
+    },
+    /// It has no program.
+    #[error("{host} is a library: a test program of its own runs it, with `hopcheck::Suite::host`")]
+    Library {
+        /// The host.
+        host: String,
     },
     /// There is no place to run it in, or nobody to watch over it.
     #[error("cannot ask for a version: {0}")]
@@ -58,9 +64,12 @@ pub fn install_hint(profile: &Profile) -> String {
 /// Finds the program: the variable wins, then `PATH`; built-in hosts are subcommands of `self_exe`.
 ///
 /// # Errors
-/// [`LocateError::NotInstalled`] with the ways to get it.
+/// [`LocateError::NotInstalled`] with the ways to get it, or [`LocateError::Library`].
 pub fn find(profile: &Profile, self_exe: &Path) -> Result<Vec<String>, LocateError> {
     let bin = &profile.bin;
+    if profile.drives.iter().any(|drive| drive.kind == DriveKind::InProcess) {
+        return Err(LocateError::Library { host: profile.title.clone() });
+    }
     if let Some(subcommand) = &bin.builtin {
         return Ok(vec![self_exe.to_string_lossy().into_owned(), subcommand.clone()]);
     }

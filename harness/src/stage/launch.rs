@@ -8,10 +8,12 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, waitid};
 
+use crate::driver::Library;
 use crate::host::render::Rendered;
 use crate::json::Json;
 use crate::wire::channel::{Channel, Wait};
@@ -20,6 +22,7 @@ use crate::wire::signal::signal_name;
 use super::processes::{self, Left, Mark};
 use super::stop::StopWatch;
 use super::supervisor::NETWORK;
+use super::thread::{self, Streams};
 use super::watch::{Marks, Watched};
 
 /// How long processes may take to die of SIGKILL, on a machine that is very busy.
@@ -74,14 +77,61 @@ pub(super) enum Lost {
 #[derive(Debug)]
 pub(super) struct Supervisor {
     channel: Option<Channel>,
-    child: Child,
-    stops: StopWatch,
-    /// What all processes of the run carry.
-    mark: Option<Mark>,
-    /// The host, while it lives.
-    host: Option<Pid>,
+    body: Body,
     /// What was reported and not yet looked at.
     reports: VecDeque<Report>,
+}
+
+/// What a supervisor is.
+#[derive(Debug)]
+enum Body {
+    /// A process, the parent of the host.
+    Process {
+        child: Child,
+        stops: StopWatch,
+        /// What all processes of the run carry.
+        mark: Option<Mark>,
+        /// The host, while it lives.
+        host: Option<Pid>,
+    },
+    /// The keeper of a host on a thread, until it is joined.
+    Thread(Option<JoinHandle<()>>),
+}
+
+impl Body {
+    /// Why its channel has ended. A process has ended as well, or is about to.
+    fn how_it_ended(&self) -> Lost {
+        let status = match self {
+            Self::Process { child, .. } => {
+                let ended = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+                waitid(WaitId::Pid(Pid::from_child(child)), ended).ok().flatten()
+            }
+            Self::Thread(_) => None,
+        };
+        match status.and_then(|status| status.terminating_signal()) {
+            Some(signal) if CRASHES.iter().any(|crash| crash.as_raw() == signal) => {
+                Lost::Failed(format!("it crashed with {}", signal_name(signal)))
+            }
+            Some(signal) => Lost::Signal(signal_name(signal)),
+            None => Lost::Failed("it ended too early".to_owned()),
+        }
+    }
+
+    /// Whether it was stopped, or has ended.
+    const fn is_alarmed(&self) -> bool {
+        match self {
+            Self::Process { stops, .. } => stops.is_ready(),
+            Self::Thread(_) => false,
+        }
+    }
+
+    /// The signal that stopped it, once.
+    fn stop_signal(&mut self) -> Option<i32> {
+        match self {
+            Self::Process { stops, .. } => stops.signal(),
+            Self::Thread(_) => None,
+        }
+    }
 }
 
 impl Supervisor {
@@ -99,13 +149,15 @@ impl Supervisor {
         let mut channel = Channel::new(ours.into());
         let answer = channel.wait_take();
         let listener = channel.take_fd();
-        let stops = StopWatch::new(Pid::from_child(&child))?;
-        let mut supervisor =
-            Self { channel: Some(channel), child, stops, mark: None, host: None, reports: VecDeque::new() };
+        let body =
+            Body::Process { stops: StopWatch::new(Pid::from_child(&child))?, child, mark: None, host: None };
+        let mut supervisor = Self { channel: Some(channel), body, reports: VecDeque::new() };
         match (answer?, listener) {
             (Some(message), Some(listener)) if message.get("ready").is_some() => {
                 let mark = message.get("mark").and_then(Json::as_i64);
-                supervisor.mark = mark.and_then(|mark| mark.try_into().ok()).map(Mark);
+                if let Body::Process { mark: known, .. } = &mut supervisor.body {
+                    *known = mark.and_then(|mark| mark.try_into().ok()).map(Mark);
+                }
                 Ok((supervisor, TcpListener::from(listener)))
             }
             (Some(message), _) => Err(io::Error::other(message.str("failed").unwrap_or("no answer").to_owned())),
@@ -116,6 +168,12 @@ impl Supervisor {
     /// Makes it remove a folder when it ends, however hopcheck does. Told before the folder is there, none is forgotten.
     pub(super) fn adopt(&self, folder: &Path) {
         self.tell(&Json::object([("remove", folder.to_string_lossy().as_ref())]));
+    }
+
+    /// Starts a host that is a library, on a thread of this program. `folder` is that of the run.
+    pub(super) fn of_library(library: &Library, streams: Streams, folder: &Path) -> io::Result<Self> {
+        let (channel, keeper) = thread::start(library, streams, folder.to_owned())?;
+        Ok(Self { channel: Some(channel), body: Body::Thread(Some(keeper)), reports: VecDeque::new() })
     }
 
     /// Starts the host, and gives its process id: none where the host was faster than the supervisor, and killed or
@@ -134,7 +192,9 @@ impl Supervisor {
         self.channel.as_ref().ok_or(io::ErrorKind::NotConnected)?.send(&message, &streams)?;
         let Some(answer) = self.answer()? else { return Ok(None) };
         let pid = answer.get("started").and_then(Json::as_i64);
-        self.host = pid.and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?));
+        if let Body::Process { host, .. } = &mut self.body {
+            *host = pid.and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?));
+        }
         match pid {
             Some(pid) => Ok(Some(pid)),
             None => Err(io::Error::other(answer.str("failed").unwrap_or("no answer").to_owned())),
@@ -150,12 +210,12 @@ impl Supervisor {
                 return Ok(Some(message));
             }
             if channel.ended() {
-                return match self.how_it_ended() {
+                return match self.body.how_it_ended() {
                     Lost::Signal(_) => Ok(None),
                     Lost::Failed(reason) => Err(io::Error::other(format!("the supervisor is lost: {reason}"))),
                 };
             }
-            if self.stops.is_ready() {
+            if self.body.is_alarmed() {
                 return Ok(None);
             }
             let mut fds = Watched::default();
@@ -195,7 +255,9 @@ impl Supervisor {
             self.reports.push_back(if message.as_str() == Some("gone") {
                 Report::Gone
             } else if let Some(how) = message.get("exit") {
-                self.host = None;
+                if let Body::Process { host, .. } = &mut self.body {
+                    *host = None;
+                }
                 Report::Exit(how.clone())
             } else if let Some(process) = message.get("survivor") {
                 Report::Survivor(process.clone())
@@ -205,22 +267,9 @@ impl Supervisor {
         }
         if failed || channel.ended() {
             self.channel = None;
-            self.reports.push_back(Report::Lost(self.how_it_ended()));
-        } else if let Some(signal) = self.stops.signal() {
+            self.reports.push_back(Report::Lost(self.body.how_it_ended()));
+        } else if let Some(signal) = self.body.stop_signal() {
             self.reports.push_back(Report::Lost(Lost::Signal(signal_name(signal))));
-        }
-    }
-
-    /// Why a channel has ended. Its process has as well, or is about to.
-    fn how_it_ended(&self) -> Lost {
-        let ended = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
-        let status = waitid(WaitId::Pid(Pid::from_child(&self.child)), ended);
-        match status.ok().flatten().and_then(|status| status.terminating_signal()) {
-            Some(signal) if CRASHES.iter().any(|crash| crash.as_raw() == signal) => {
-                Lost::Failed(format!("it crashed with {}", signal_name(signal)))
-            }
-            Some(signal) => Lost::Signal(signal_name(signal)),
-            None => Lost::Failed("it ended too early".to_owned()),
         }
     }
 
@@ -238,7 +287,9 @@ impl Supervisor {
         if let Some(channel) = &self.channel {
             fds.input(channel);
         }
-        self.stops.watch(fds);
+        if let Body::Process { stops, .. } = &self.body {
+            stops.watch(fds);
+        }
     }
 
     pub(super) fn mark(&mut self, marks: &mut Marks) {
@@ -246,18 +297,22 @@ impl Supervisor {
         if self.channel.is_some() {
             marks.next();
         }
-        self.stops.mark(marks);
+        if let Body::Process { stops, .. } = &mut self.body {
+            stops.mark(marks);
+        }
     }
 
     /// Ends what the supervisor would have ended, and the supervisor: where it was killed, what is left hangs elsewhere
     /// in the tree by now; where it was stopped, it cannot kill anybody.
     pub(super) fn destroy(&mut self) -> Left {
         self.channel = None;
-        if let Some(host) = self.host.take() {
+        // The keeper of a thread has no need of us: the end of its channel is enough.
+        let Body::Process { child, host, mark, .. } = &mut self.body else { return Left::Nothing };
+        if let Some(host) = host.take() {
             let _ = rustix::process::kill_process_group(host, Signal::KILL);
         }
-        let _ = self.child.kill();
-        self.mark.map_or(Left::Nothing, |mark| processes::kill_marked(mark, DEATH))
+        let _ = child.kill();
+        mark.map_or(Left::Nothing, |mark| processes::kill_marked(mark, DEATH))
     }
 }
 
@@ -265,8 +320,14 @@ impl Drop for Supervisor {
     fn drop(&mut self) {
         // The end of the channel makes it kill everything and exit.
         self.channel = None;
-        let _ = self.child.wait();
-        // With the process its watch ends as well.
-        self.stops.join();
+        match &mut self.body {
+            Body::Process { child, stops, .. } => {
+                let _ = child.wait();
+                // With the process its watch ends as well.
+                stops.join();
+            }
+            // It comes back in time, whatever the host does. Its panic would have nothing to say.
+            Body::Thread(keeper) => drop(keeper.take().map(JoinHandle::join)),
+        }
     }
 }

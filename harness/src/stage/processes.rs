@@ -53,6 +53,20 @@ pub(super) fn below(root: Pid) -> Vec<Descendant> {
     found
 }
 
+/// All processes of this machine that can be seen.
+#[cfg(target_os = "linux")]
+pub(super) fn all() -> impl Iterator<Item = Pid> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| Pid::from_raw(entry.file_name().to_str()?.parse().ok()?))
+}
+
+/// Whether a file of a process, such as its `cmdline`, has these bytes in it.
+#[cfg(target_os = "linux")]
+pub(super) fn mentions(pid: Pid, file: &str, bytes: &[u8]) -> bool {
+    let path = format!("/proc/{}/{file}", pid.as_raw_nonzero());
+    std::fs::read(path).is_ok_and(|text| text.windows(bytes.len()).any(|window| window == bytes))
+}
+
 /// What `/proc/PID/stat` tells.
 #[cfg(target_os = "linux")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,7 +91,7 @@ impl Stat {
 
 /// The first word of the command line, without its folders.
 #[cfg(target_os = "linux")]
-fn command(pid: i32) -> String {
+pub(super) fn command(pid: i32) -> String {
     let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let word = line.split(|&byte| byte == 0).next().unwrap_or_default();
     let word = String::from_utf8_lossy(word);
@@ -124,8 +138,8 @@ pub(super) fn kill_marked(mark: Mark, patience: Duration) -> Left {
     let until = Instant::now() + patience;
     loop {
         // A descriptor holds on to the process: another one with the same id, which came since, does not carry the mark.
-        let opened =
-            all().into_iter().filter_map(|pid| pidfd_open(pid, PidfdFlags::empty()).ok().map(|fd| (pid, fd)));
+        let alive = all().filter(|pid| !is_zombie(pid.as_raw_nonzero().get()));
+        let opened = alive.filter_map(|pid| Some((pid, pidfd_open(pid, PidfdFlags::empty()).ok()?)));
         let found: Vec<_> = opened.filter(|(pid, _)| mark.is_on(*pid)).map(|(_, fd)| fd).collect();
         if found.is_empty() {
             return Left::Nothing;
@@ -148,14 +162,6 @@ pub(super) fn kill_marked(mark: Mark, patience: Duration) -> Left {
 pub(super) enum Left {
     Nothing,
     Some,
-}
-
-/// All processes that still run.
-#[cfg(target_os = "linux")]
-fn all() -> Vec<Pid> {
-    let Ok(folder) = std::fs::read_dir("/proc") else { return Vec::new() };
-    let pids = folder.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    pids.filter(|pid| !is_zombie(*pid)).filter_map(Pid::from_raw).collect()
 }
 
 #[cfg(target_os = "linux")]

@@ -69,6 +69,10 @@ impl Sandbox {
         Ok(sandbox)
     }
 
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
     pub(super) fn home(&self) -> PathBuf {
         self.path.join("home")
     }

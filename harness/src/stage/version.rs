@@ -10,7 +10,7 @@ use rustix::fs::{Mode, OFlags};
 
 use super::launch::{Lost, Report, Supervisor};
 use super::watch::Watched;
-use super::{Keep, PATH, StageError, StageOptions};
+use super::{Keep, PATH, StageError, StageOptions, ground};
 use crate::host::locate::{LocateError, Located, find};
 use crate::host::profile::Profile;
 use crate::host::render::Rendered;
@@ -63,8 +63,8 @@ enum Answer {
 }
 
 fn ask(argv: Vec<String>, options: &StageOptions) -> Result<Answer, StageError> {
-    let (mut supervisor, _listener, _) = super::supervisor(options)?;
-    let sandbox = super::sandbox(&supervisor, Keep::No)?;
+    let (mut supervisor, _listener, _) = ground::supervised(options)?;
+    let sandbox = ground::sandbox(&supervisor, Keep::No)?;
     let text = |path: &Path| path.to_string_lossy().into_owned();
     let folders = [("HOME", text(&sandbox.home())), ("PATH", PATH.to_owned()), ("TMPDIR", text(&sandbox.tmp()))];
     let env = folders.map(|(name, value)| (name.to_owned(), value)).to_vec();
