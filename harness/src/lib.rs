@@ -5,6 +5,7 @@ pub mod check;
 pub mod cli;
 pub mod decode;
 pub mod diagnostic;
+mod director;
 pub mod drive;
 pub mod host;
 pub mod json;

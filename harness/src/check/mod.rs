@@ -16,6 +16,7 @@ mod gates;
 mod isolation;
 mod once;
 mod order;
+mod overlap;
 mod reading;
 mod schema;
 mod sheet;
@@ -23,7 +24,7 @@ mod stable_list;
 mod steps;
 mod table;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 mod traits;
 pub(crate) mod view;
 mod wire_name;
@@ -54,6 +55,7 @@ pub fn judge(plan: &Plan, trace: &Trace) -> Vec<Finding> {
     catalogue::check(&view, &mut sheet);
     claims::check(&view, &mut sheet);
     traits::check(&view, &mut sheet);
+    overlap::check(&view, &mut sheet);
     named(&view, &mut sheet);
     sheet.findings
 }
