@@ -14,12 +14,13 @@ use super::door::{Door, Visit, VisitorId};
 use super::interrupt::Interrupter;
 use super::launch::{Report, Supervisor};
 use super::recorder::{Draft, Recorder};
-use super::script::{Exchange, Model, Script};
+use super::script::{Asked, Exchange, Model, Script};
 use super::watch::{Reach, Watched};
 use super::wires::{Killer, Wires};
 use crate::director::{Direction, Director};
 use crate::drive::{Act, Drive, Heard};
 use crate::json::Json;
+use crate::model::Answer;
 use crate::plan::Plan;
 use crate::scenario::ast::Change;
 use crate::server::script::Tool;
@@ -97,12 +98,29 @@ pub(super) struct HostRun<'r> {
 
 /// What a conversation that is held up goes on with.
 enum Deferred {
-    /// A reply of the model to the request of the event `cause`.
-    Reply { visitor: VisitorId, request: Request, reply: Draft, response: Response, script: Script, cause: u32 },
+    /// A reply of the model.
+    Reply(Box<Reply>),
     /// The signal that ends the host.
     Stop { signal: &'static str },
     /// What the drive says.
     Say(Act),
+}
+
+/// A reply of the model that has not been given yet.
+struct Reply {
+    /// The request that it answers.
+    cause: u32,
+    draft: Draft,
+    phase: Phase,
+    to: Addressee,
+}
+
+/// Who asked the model.
+enum Addressee {
+    /// A host that has an endpoint for it.
+    Visitor { visitor: VisitorId, request: Request, response: Response },
+    /// A drive, for a host that asks no model.
+    Drive(Box<Answer>),
 }
 
 impl<'r> HostRun<'r> {
@@ -252,14 +270,35 @@ impl<'r> HostRun<'r> {
                 self.parts.door.answer(visitor, Some(&request), &response, None, self.parts.rec);
             }
             Exchange::Reply { request: asked, reply, response, script } => {
-                let cause = self.parts.rec.record(asked);
-                self.go_on(Deferred::Reply { visitor, request, reply, response, script, cause });
+                let phase = match script {
+                    Script::Over if self.ends_by_itself() => Phase::Shutdown,
+                    _ => Phase::Progress,
+                };
+                self.asked(asked, reply, phase, Addressee::Visitor { visitor, request, response });
             }
-            Exchange::Stop { request: asked, signal } => {
-                self.parts.rec.record(asked);
-                self.go_on(Deferred::Stop { signal });
-            }
+            Exchange::Stop { request: asked, signal } => self.stop(asked, signal),
         }
+    }
+
+    /// A host that asks no model has come to where one would be asked.
+    fn converse(&mut self, body: &Json) {
+        match self.parts.model.ask(body, &body.to_bytes(), None) {
+            Asked::Reply { request, reply, answer, .. } => {
+                self.asked(request, reply, Phase::Progress, Addressee::Drive(answer));
+            }
+            Asked::Stop { request, signal } => self.stop(request, signal),
+        }
+    }
+
+    fn asked(&mut self, asked: Draft, reply: Draft, phase: Phase, to: Addressee) {
+        let cause = self.parts.rec.record(asked);
+        self.go_on(Deferred::Reply(Box::new(Reply { cause, draft: reply, phase, to })));
+    }
+
+    /// The plan ends the host by a signal, in the place of an answer.
+    fn stop(&mut self, asked: Draft, signal: &'static str) {
+        self.parts.rec.record(asked);
+        self.go_on(Deferred::Stop { signal });
     }
 
     /// Goes on with the conversation, at once or when it is no longer held up.
@@ -275,19 +314,9 @@ impl<'r> HostRun<'r> {
             && let Some(next) = self.deferred.pop_front()
         {
             match next {
-                Deferred::Reply { visitor, request, reply, response, script, cause } => {
-                    if self.host != Host::Runs {
-                        // Nobody is there to be answered.
-                        continue;
-                    }
-                    self.enter(match script {
-                        Script::Over if self.ends_by_itself() => Phase::Shutdown,
-                        _ => Phase::Progress,
-                    });
-                    self.drain();
-                    let reply = Some(reply.cause(Some(cause)));
-                    self.parts.door.answer(visitor, Some(&request), &response, reply, self.parts.rec);
-                }
+                // Where the host has ended, nobody is there to be answered.
+                Deferred::Reply(reply) if self.host == Host::Runs => self.reply(*reply),
+                Deferred::Reply(_) => {}
                 Deferred::Stop { signal } => {
                     self.drain();
                     self.enter(Phase::Shutdown);
@@ -299,6 +328,23 @@ impl<'r> HostRun<'r> {
                 }
             }
             self.show_director();
+        }
+    }
+
+    fn reply(&mut self, reply: Reply) {
+        let Reply { cause, draft, phase, to } = reply;
+        self.enter(phase);
+        self.drain();
+        let draft = draft.cause(Some(cause));
+        match to {
+            Addressee::Visitor { visitor, request, response } => {
+                self.parts.door.answer(visitor, Some(&request), &response, Some(draft), self.parts.rec);
+            }
+            Addressee::Drive(answer) => {
+                let onward = self.parts.drive.reply(&answer);
+                self.parts.console.say(onward.uses, draft, self.parts.rec);
+                self.talk(onward.acts, None);
+            }
         }
     }
 
@@ -368,6 +414,9 @@ impl<'r> HostRun<'r> {
                 let step = about.map(|about| self.parts.plan.uses[about].step);
                 Some((self.parts.rec.record(Draft::new(Kind::Question).bytes(bytes).data(data).step(step)), step))
             }
+            (Heard::Request(body), _) => return self.converse(&body),
+            (Heard::Broken(reason), _) => return self.fail(&format!("the driver is broken: {reason}")),
+            (Heard::Protocol, _) => None,
             (_, content) => {
                 let line = Line { content, end: line.end };
                 self.parts.console.record_line(line, self.parts.rec);
@@ -378,10 +427,11 @@ impl<'r> HostRun<'r> {
     }
 
     /// Carries out what the drive wants; `question` is the event that is answered, and its step. An answer is part of a
-    /// call, all else goes on with the conversation.
+    /// call, all else goes on with the conversation, in its order.
     fn talk(&mut self, acts: Vec<Act>, question: Option<(u32, Option<usize>)>) {
         for act in acts {
-            if matches!(act, Act::Answer { .. }) {
+            let is_part_of_a_call = matches!(act, Act::Command { .. }) && self.deferred.is_empty();
+            if is_part_of_a_call || matches!(act, Act::Answer { .. }) {
                 self.drain();
                 self.act(act, question);
             } else {
@@ -400,6 +450,11 @@ impl<'r> HostRun<'r> {
                 let line = bytes.strip_suffix(b"\n").unwrap_or(&bytes).to_vec();
                 let draft = Draft::new(Kind::Answer).bytes(line).fact("answer", answer).cause(cause).step(step);
                 self.parts.console.say(bytes, draft, self.parts.rec);
+            }
+            Act::Command { bytes } => self.parts.console.command(bytes, self.parts.rec),
+            Act::Stop { bytes } => {
+                self.enter(Phase::Shutdown);
+                self.parts.console.command(bytes, self.parts.rec);
             }
             Act::Finish => {
                 self.enter(Phase::Shutdown);
@@ -483,6 +538,8 @@ impl<'r> HostRun<'r> {
     fn end(&mut self, reason: Reason) {
         self.reason = reason;
         self.watch.enter(Phase::Sweep);
+        // A host on a thread can only be told.
+        self.parts.console.hang_up();
         self.parts.supervisor.kill();
     }
 
@@ -490,6 +547,7 @@ impl<'r> HostRun<'r> {
         self.parts.rec.record(Draft::new(Kind::Failed).fact("message", message));
         self.reason = Reason::Failed;
         self.host = Host::Gone;
+        self.parts.console.hang_up();
         self.parts.supervisor.destroy();
     }
 }

@@ -5,40 +5,56 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::exit::Failure;
-use super::hosts::{self, Host};
 use super::pool::{self, Go};
-use super::select;
+use super::{Failure, Host, select};
 use crate::diagnostic::Source;
 use crate::host::locate::Located;
 use crate::host::profile::Profile;
 use crate::json::Json;
-use crate::plan::{self, Plan, PlanKey, Planned, Select, SelectRevisions};
+use crate::plan::{self, Plan, PlanKey, Planned, Select};
 use crate::scenario::ast::Scenario;
-use crate::snapshot;
 use crate::stage::{self, StageError, StageOptions, Staged};
 use crate::trace::Header;
 
 /// A plan with the host that it is for.
 #[derive(Clone, Debug)]
-pub(super) struct Job {
-    pub(super) planned: Planned,
-    pub(super) located: Located,
+pub struct Job {
+    /// The plan, or why there is none.
+    pub planned: Planned,
+    /// The program.
+    pub located: Located,
     /// Where the trace goes.
-    pub(super) path: Option<PathBuf>,
+    pub path: Option<PathBuf>,
 }
 
 /// What came of a job.
 #[derive(Debug)]
-pub(super) enum Ran {
+pub enum Ran {
     /// It was run.
-    Run { plan: Box<Plan>, staged: Result<Staged, StageError>, took: Duration, path: Option<PathBuf> },
+    Run {
+        /// The plan.
+        plan: Box<Plan>,
+        /// What happened.
+        staged: Result<Staged, StageError>,
+        /// How long it took.
+        took: Duration,
+        /// Where the trace went.
+        path: Option<PathBuf>,
+    },
     /// It does not apply.
-    NotApplicable { header: Header, path: Option<PathBuf> },
+    NotApplicable {
+        /// Line 1 of its trace, which is all of it.
+        header: Header,
+        /// Where the trace would go.
+        path: Option<PathBuf>,
+    },
 }
 
 /// Plans all scenarios on all hosts.
-pub(super) fn plans(hosts: &[Host], scenarios: &[Arc<Scenario>], select: &Select) -> Result<Vec<Job>, Failure> {
+///
+/// # Errors
+/// A name rule of a profile that cannot be applied (usage).
+pub fn plans(hosts: &[Host], scenarios: &[Arc<Scenario>], select: &Select) -> Result<Vec<Job>, Failure> {
     let mut jobs = Vec::new();
     for host in hosts {
         for scenario in scenarios {
@@ -54,21 +70,16 @@ pub(super) fn plans(hosts: &[Host], scenarios: &[Arc<Scenario>], select: &Select
     Ok(jobs)
 }
 
-/// The usual options, with Ctrl-C taken over.
-pub(super) fn options() -> Result<StageOptions, Failure> {
-    let interrupter = stage::interrupter()
-        .map_err(|error| Failure::Harness(anyhow::Error::new(error).context("cannot take over Ctrl-C")))?;
-    Ok(StageOptions { interrupter: Some(interrupter), ..StageOptions::new(super::self_exe()?) })
-}
-
 /// Runs jobs; `done` hears of each as it ends, with its index.
-pub(super) fn run(jobs: Vec<Job>, workers: NonZeroUsize, options: &StageOptions, done: impl FnMut(usize, Ran)) {
+pub fn run(jobs: Vec<Job>, workers: NonZeroUsize, options: &StageOptions, done: impl FnMut(usize, Ran)) {
     let interrupted = || options.interrupter.is_some_and(stage::Interrupter::interrupted);
     let go = || if interrupted() { Go::Stop } else { Go::On };
     pool::each(jobs, workers, go, |job| one(job, options), done);
 }
 
-fn one(job: Job, options: &StageOptions) -> Ran {
+/// Runs one job.
+#[must_use]
+pub fn one(job: Job, options: &StageOptions) -> Ran {
     match job.planned {
         Planned::Run(plan) => {
             let start = Instant::now();
@@ -105,43 +116,4 @@ fn header(key: &PlanKey, scenario: &Scenario, profile: &Profile, version: &str) 
         host_version: version.to_owned(),
         environment: Json::object([("os", std::env::consts::OS), ("arch", std::env::consts::ARCH)]),
     }
-}
-
-/// A transcript of the built-in suite.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Transcript {
-    /// `HOST/AREA/NAME[CASE]`.
-    pub name: String,
-    /// The text of its snapshot file.
-    pub text: String,
-}
-
-/// The transcripts of the reference host in all revisions, in order of their names.
-///
-/// # Errors
-/// What kept a run from being recorded.
-pub fn reference_transcripts() -> Result<Vec<Transcript>, String> {
-    transcripts().map_err(|failure| failure.to_string())
-}
-
-fn transcripts() -> Result<Vec<Transcript>, Failure> {
-    let hosts = hosts::resolve(&[])?;
-    let select = Select { revisions: SelectRevisions::All, seed: super::random_seed(), ..Select::default() };
-    let jobs = plans(&hosts, &select::scenarios(&[])?, &select)?;
-    let mut results: Vec<Option<Ran>> = jobs.iter().map(|_| None).collect();
-    run(jobs, pool::workers(None), &options()?, |at, ran| results[at] = Some(ran));
-    let mut sections: Vec<(String, Vec<(String, String)>)> = Vec::new();
-    for ran in results.into_iter().flatten() {
-        let Ran::Run { plan, staged, .. } = ran else { continue };
-        let staged = staged.map_err(|error| Failure::Harness(anyhow::anyhow!("{}: {error}", plan.key)))?;
-        let name = format!("{}/{}", plan.key.host_file_name(), plan.key.scenario);
-        let section =
-            (format!("{}+{}", plan.key.revision, plan.key.transport), snapshot::transcript(&plan, &staged.trace));
-        match sections.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, known)) => known.push(section),
-            None => sections.push((name, vec![section])),
-        }
-    }
-    sections.sort_by(|a, b| a.0.cmp(&b.0));
-    Ok(sections.into_iter().map(|(name, sections)| Transcript { name, text: snapshot::file(&sections) }).collect())
 }
