@@ -35,6 +35,7 @@
 //! assert!(plans.iter().all(|planned| matches!(planned, Planned::Run(plan) if plan.uses.len() == 1)));
 //! ```
 
+pub mod baseline;
 pub mod catalogue;
 pub mod check;
 #[cfg(feature = "cli")]

@@ -9,7 +9,9 @@ use super::{faults, output};
 use crate::check::finding::{Outcome, Verdict};
 use crate::diagnostic::did_you_mean;
 use crate::host::locate::Located;
-use crate::invocation::{self, Failure, Job, Settled, Start, Traces, files, hosts, job, judge, pool, select};
+use crate::invocation::{
+    self, Failure, Job, Settled, Start, Traces, files, hosts, job, judge, known, pool, select,
+};
 use crate::model::Prompts;
 use crate::plan::{Plan, Select, SelectRevisions};
 use crate::report::RunReport;
@@ -18,14 +20,25 @@ use crate::trace::Trace;
 
 /// Runs and judges.
 pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
+    let baseline = args.baseline.as_deref().map(known::read).transpose()?;
     let jobs = jobs(&args.plans)?;
+    if let Some(baseline) = &baseline {
+        known::check_host(baseline, &jobs)?;
+    }
     args.reports.report.iter().try_for_each(|file| files::prepare(&file.path))?;
     let traces = match &args.out {
         Some(folder) => Traces::all(folder)?,
         None => Traces::problems()?,
     };
     let mut printer = Printer::new(Purpose::Judge, Loudness::of(&args.plans), args.reports.format, jobs.len());
-    let executed = execute(jobs, &args.plans, &traces, judge::report, &mut printer);
+    let report = |plan: &Plan, trace: &Trace| {
+        let mut run = judge::report(plan, trace);
+        if let Some(baseline) = &baseline {
+            baseline.apply(&mut run);
+        }
+        run
+    };
+    let executed = execute(jobs, &args.plans, &traces, report, &mut printer);
     traces.tidy();
     let Executed { runs, unstarted } = executed?;
     printer.end(&runs)?;
@@ -84,7 +97,7 @@ pub(super) fn record(args: &RecordArgs) -> Result<Exit, Failure> {
 }
 
 /// The plans that the arguments mean.
-fn jobs(args: &PlanArgs) -> Result<Vec<Job>, Failure> {
+pub(super) fn jobs(args: &PlanArgs) -> Result<Vec<Job>, Failure> {
     let mut hosts = hosts::resolve(&args.host)?;
     if let Some(fault) = &args.fault {
         check_fault(fault)?;
@@ -146,15 +159,15 @@ pub(super) const fn isolate(word: Isolate) -> stage::Isolate {
 }
 
 /// What came of all jobs.
-struct Executed {
+pub(super) struct Executed {
     /// The reports, in the order of the plans.
-    runs: Vec<RunReport>,
+    pub(super) runs: Vec<RunReport>,
     /// How many of them are of a host that could not be started.
-    unstarted: usize,
+    pub(super) unstarted: usize,
 }
 
 /// Runs jobs and reports each. A host that cannot be started does not take the reports of the others with it.
-fn execute(
+pub(super) fn execute(
     mut jobs: Vec<Job>,
     args: &PlanArgs,
     traces: &Traces,

@@ -7,6 +7,7 @@ pub mod files;
 pub mod hosts;
 pub mod job;
 pub mod judge;
+pub mod known;
 pub mod pool;
 pub mod route;
 pub mod select;

@@ -1,6 +1,6 @@
 //! The JSON report: the form that scripts rely on.
 
-use super::{RunReport, Summary};
+use super::{RunReport, Stale, Summary};
 use crate::check::finding::{Finding, Outcome};
 use crate::json::Json;
 
@@ -30,11 +30,23 @@ fn run(run: &RunReport) -> Json {
         ("reason", Json::from(run.reason.clone())),
         ("duration_ms", Json::from(run.duration_ms)),
         ("trace", Json::from(run.trace.clone())),
-        ("findings", Json::array(run.findings.iter().map(finding))),
+        (
+            "findings",
+            Json::array(run.findings.iter().enumerate().map(|(at, one)| finding(one, run.known.get(&at)))),
+        ),
+        ("stale", Json::array(run.stale.iter().map(stale))),
     ])
 }
 
-fn finding(finding: &Finding) -> Json {
+fn stale(stale: &Stale) -> Json {
+    Json::object([
+        ("requirement", Json::from(stale.requirement.as_str())),
+        ("message", Json::from(stale.message.as_str())),
+        ("at", Json::from(stale.at.to_string())),
+    ])
+}
+
+fn finding(finding: &Finding, known: Option<&String>) -> Json {
     Json::object([
         ("requirement", Json::from(finding.requirement.as_str())),
         ("level", Json::from(finding.level.as_str())),
@@ -43,5 +55,6 @@ fn finding(finding: &Finding) -> Json {
         ("evidence", Json::array(finding.evidence.iter().copied())),
         ("value", Json::from(finding.value.clone())),
         ("at", Json::from(finding.at.as_ref().map(ToString::to_string))),
+        ("known", Json::from(known.cloned())),
     ])
 }

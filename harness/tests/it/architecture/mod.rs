@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use code::{code_below, files_below};
 
 /// The modules of the harness from the bottom up: each uses only those before it.
-const LAYERS: [&[&str]; 15] = [
+const LAYERS: [&[&str]; 16] = [
     &["json", "revision", "diagnostic"],
     &["rpc", "embedded"],
     &["decode", "catalogue"],
@@ -19,6 +19,7 @@ const LAYERS: [&[&str]; 15] = [
     &["trace", "drive"],
     &["wire", "snapshot", "check"],
     &["stage", "requirement", "report"],
+    &["baseline"],
     &["library", "schema"],
     &["invocation"],
     &["cli"],
