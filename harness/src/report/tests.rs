@@ -89,6 +89,34 @@ error: hop.wire-name fail: the wire carries `a_b`
     assert_eq!(text, expected);
 }
 
+/// One cause, four requirements: a reader wants one block, led by what fails the run.
+#[test]
+fn what_has_one_cause_is_told_once() {
+    let mut run = failed();
+    let one = run.findings[0].clone();
+    let like = |requirement: &str, level| Finding { requirement: requirement.to_owned(), level, ..one.clone() };
+    let other = Finding { evidence: vec![5], ..like("hop.once", Level::Invariant) };
+    run.findings = vec![like("tools.a", Level::Should), one.clone(), like("claim.06", Level::Policy), other];
+    let text = plain(&failures(&[run], Detail::All));
+    assert_eq!(text.matches("\n  run: ").count(), 2, "{text}");
+    assert!(text.starts_with("\nerror: hop.wire-name fail: "), "{text}");
+    assert!(text.contains("\n  also broken: tools.a (should), claim.06 (policy)\n"), "{text}");
+}
+
+#[test]
+fn what_has_no_record_is_told_once() {
+    let mut run = failed();
+    let one = Finding { verdict: Verdict::Untestable, evidence: Vec::new(), ..run.findings[0].clone() };
+    let like = |at: usize| Finding { requirement: format!("requirement.number-{at}"), ..one.clone() };
+    run.findings = (0..8).map(like).collect();
+    run.findings[3].message = "nothing speaks of it".to_owned();
+    let text = plain(&failures(&[run], Detail::First(1)));
+    assert!(!text.contains("not shown"), "{text}");
+    let listed: Vec<&str> = text.lines().skip_while(|line| !line.starts_with("  also untestable: ")).collect();
+    assert!(listed[0].len() <= 112 && listed[0].ends_with(','), "{text}");
+    assert!(listed[1].starts_with("    requirement.number-") && listed[1].ends_with("number-7"), "{text}");
+}
+
 #[test]
 fn markdown_escapes_what_hosts_say() {
     let mut run = failed();
