@@ -35,7 +35,7 @@ pub fn stale(runs: &[RunReport]) -> String {
     out
 }
 
-/// One line for each known failure that did happen.
+/// One line for each entry of the baseline that did happen.
 #[must_use]
 pub fn known_failures(runs: &[RunReport]) -> String {
     let mut seen: BTreeMap<(&str, &str, &str), Vec<String>> = BTreeMap::new();
@@ -48,12 +48,17 @@ pub fn known_failures(runs: &[RunReport]) -> String {
             }
         }
     }
-    let mut out = String::new();
+    // What one cause does to several requirements is one line.
+    let mut lines: BTreeMap<(&str, &str, Vec<String>), Vec<&str>> = BTreeMap::new();
     for ((scenario, requirement, reason), wheres) in seen {
-        let word = styled(warned(), "known");
-        let at = wheres.join(", ");
+        lines.entry((scenario, reason, wheres)).or_default().push(requirement);
+    }
+    let mut out = String::new();
+    for ((scenario, reason, wheres), requirements) in lines {
         let lead = if out.is_empty() { "\n" } else { "" };
-        let _ = writeln!(out, "{lead}{word}: {requirement} in {scenario} at {at}: {}", plain(reason));
+        let word = styled(warned(), "known");
+        let (ids, at) = (requirements.join(", "), wheres.join(", "));
+        let _ = writeln!(out, "{lead}{word}: {ids} in {scenario} at {at}: {}", plain(reason));
     }
     out
 }
