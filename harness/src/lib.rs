@@ -59,5 +59,8 @@ pub mod schema;
 pub mod server;
 pub mod snapshot;
 pub mod stage;
+mod suite;
 pub mod trace;
 pub mod wire;
+
+pub use suite::Suite;

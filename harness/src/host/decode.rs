@@ -54,6 +54,14 @@ pub fn parse(
     out.finish(profile)
 }
 
+/// The versions that the `[[when]]` blocks of a profile ask for.
+#[must_use]
+pub fn whens(source: &Arc<Source>) -> Vec<VersionReq> {
+    let root = syntax::read(source, &mut Reporter::new(source));
+    let req = |block: &Value| VersionReq::parse(block.get("version")?.as_str()?);
+    root.list("when").iter().filter_map(req).collect()
+}
+
 fn check_versions(root: &Value, out: &mut Reporter) {
     for block in root.list("when") {
         VersionReq::read(block, "version", out);

@@ -22,7 +22,7 @@ const LAYERS: [&[&str]; 16] = [
     &["baseline"],
     &["library", "schema"],
     &["invocation"],
-    &["cli"],
+    &["suite", "cli"],
     &["main", "lib"],
 ];
 
