@@ -15,7 +15,7 @@ use libtest_mimic::Arguments;
 use crate::invocation::{Failure, files, hosts, known, route, self_exe};
 use crate::plan::{Select, SelectRevisions};
 use crate::revision::Revision;
-use choice::{Builtin, Choice};
+use choice::{Builtin, Choice, Extent};
 use place::Place;
 use program::{Package, Program};
 use session::{Session, Strictness};
@@ -75,8 +75,8 @@ use session::{Session, Strictness};
 ///
 /// # Failures
 ///
-/// A failure shows the line of the scenario, the events that it rests on, and where the whole trace is kept, below the target
-/// folder in `hopcheck-traces/`. A MUST, a promise of hopcheck and a claim of the host fail; a SHOULD is told after the tests,
+/// A failure shows the line of the scenario, the events that it rests on, and where the whole trace is kept: below the target
+/// folder in `hopcheck-traces/`, or in the folder that the variable `HOPCHECK_TRACES` names. A MUST, a promise of hopcheck and a claim of the host fail; a SHOULD is told after the tests,
 /// and fails with [`strict`](Self::strict). A host that cannot be built or started fails every test that needs it.
 #[derive(Clone, Debug)]
 #[must_use = "a suite does nothing before `main`"]
@@ -240,7 +240,7 @@ impl Suite {
             return code;
         }
         let arguments = Arguments::from_args();
-        match self.session() {
+        match self.session(&Extent::of(&arguments)) {
             Ok(session) => session.run(&arguments),
             Err(failure) => {
                 complain(&failure);
@@ -250,7 +250,7 @@ impl Suite {
     }
 
     /// Everything that is known before the host is started.
-    fn session(self) -> Result<Session, Failure> {
+    fn session(self, extent: &Extent) -> Result<Session, Failure> {
         let place = Place::of(&self_exe()?);
         let Some(host_file) = &self.host_file else {
             return Err(Failure::Usage("a suite without a host: name its profile with `host_file`".to_owned()));
@@ -264,8 +264,8 @@ impl Suite {
             )));
         }
         let select = Select { revisions: self.revisions.select()?, ..Select::default() };
-        let all = self.choice.all(&place)?;
-        let chosen = self.choice.choose(&all)?;
+        let all = self.choice.all(&place, extent)?;
+        let chosen = self.choice.choose(&all, extent)?;
         let baseline = self.baseline.as_ref().map(|path| known::read(&place.path(path))).transpose()?;
         if let Some(baseline) = &baseline {
             if baseline.host.value != profile.selector() {
@@ -273,7 +273,7 @@ impl Suite {
             }
             let ids: Vec<String> = all.iter().map(|scenario| scenario.id.to_string()).collect();
             let strangers = baseline.unknown_scenarios(&ids);
-            if !strangers.is_empty() {
+            if *extent == Extent::Whole && !strangers.is_empty() {
                 return Err(Failure::Files(strangers));
             }
         }

@@ -3,6 +3,9 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
+/// The folder of traces, below the target folder.
+const TRACES: &str = "hopcheck-traces";
+
 /// The folders of a test program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Place {
@@ -10,8 +13,8 @@ pub(super) struct Place {
     pub(super) package: PathBuf,
     /// The target folder that the test program lies in.
     pub(super) target: PathBuf,
-    /// The name of the test target.
-    pub(super) test: String,
+    /// The folder for the traces of runs that fail.
+    pub(super) traces: PathBuf,
 }
 
 impl Place {
@@ -20,10 +23,10 @@ impl Place {
     /// The package is the one that cargo names at run time, so that an archive of tests finds its files where they were
     /// unpacked; a program that is started by hand looks in the current folder.
     pub(super) fn of(exe: &Path) -> Self {
-        let package = env::var_os("CARGO_MANIFEST_DIR")
-            .filter(|path| !path.is_empty())
-            .map_or_else(|| env::current_dir().unwrap_or_default(), PathBuf::from);
-        Self { package, target: target(exe), test: test(exe) }
+        let package = named("CARGO_MANIFEST_DIR").unwrap_or_else(|| env::current_dir().unwrap_or_default());
+        let target = target(exe);
+        let traces = named("HOPCHECK_TRACES").unwrap_or_else(|| target.join(TRACES).join(test(exe)));
+        Self { package, target, traces }
     }
 
     /// A path of the suite, as short as the current folder allows: it is shown in every message.
@@ -34,12 +37,18 @@ impl Place {
     }
 }
 
-/// The target folder: cargo puts a tag into it. Where it did not, the program lies in `TARGET/PROFILE/deps`.
+/// The folder that a variable names.
+fn named(variable: &str) -> Option<PathBuf> {
+    env::var_os(variable).filter(|path| !path.is_empty()).map(PathBuf::from)
+}
+
+/// The target folder: cargo puts a tag into it. Where it did not, a test lies in `TARGET/PROFILE/deps`, and another program
+/// beside `deps`.
 fn target(exe: &Path) -> PathBuf {
     let tagged = exe.ancestors().skip(1).find(|folder| folder.join("CACHEDIR.TAG").is_file());
-    let above_deps =
-        exe.parent().filter(|folder| folder.ends_with("deps")).and_then(|deps| deps.ancestors().nth(2));
-    tagged.or(above_deps).or(exe.parent()).unwrap_or(Path::new("target")).to_owned()
+    let deps = exe.ancestors().take(3).map(|folder| folder.join("deps")).find(|folder| folder.is_dir());
+    let untagged = deps.as_deref().and_then(|deps| deps.ancestors().nth(2));
+    tagged.or(untagged).or(exe.parent()).unwrap_or(Path::new("target")).to_owned()
 }
 
 /// The name of the test target: cargo appends a hash to it.
@@ -60,8 +69,11 @@ mod tests {
     #[test]
     fn the_target_folder_has_a_tag_or_is_above_deps() {
         let folder = tempfile::tempdir().unwrap();
-        let exe = folder.path().join("x86_64/debug/deps/conformance-0123456789abcdef");
+        let debug = folder.path().join("x86_64/debug");
+        std::fs::create_dir_all(debug.join("deps")).unwrap();
+        let exe = debug.join("deps/conformance-0123456789abcdef");
         assert_eq!(target(&exe), folder.path().join("x86_64"));
+        assert_eq!(target(&debug.join("conformance")), folder.path().join("x86_64"));
         std::fs::write(folder.path().join("CACHEDIR.TAG"), "").unwrap();
         assert_eq!(target(&exe), folder.path());
         assert_eq!(target(Path::new("/opt/conformance")), Path::new("/opt"));

@@ -17,9 +17,6 @@ use crate::plan::{self, Plan, Planned, Select};
 use crate::report::{self, Detail, RunReport};
 use crate::stage::{Interrupter, StageOptions};
 
-/// The folder of traces, below the target folder.
-const TRACES: &str = "hopcheck-traces";
-
 /// Whether a SHOULD that does not hold fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Strictness {
@@ -62,7 +59,7 @@ impl Session {
         baseline: Option<Baseline>,
         strictness: Strictness,
     ) -> Result<Self, Failure> {
-        let traces = Traces::Problems(place.target.join(TRACES).join(&place.test));
+        let traces = Traces::Problems(place.traces.clone());
         let shared = Shared {
             place,
             profile,
