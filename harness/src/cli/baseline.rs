@@ -26,7 +26,7 @@ fn update(args: &BaselineUpdateArgs) -> Result<Exit, Failure> {
     let host =
         if args.plans.host.is_empty() { vec![baseline.host.value.clone()] } else { args.plans.host.clone() };
     let plans = PlanArgs { host, ..args.plans.clone() };
-    let jobs = run::jobs(&plans)?;
+    let jobs = run::choose(&plans)?.jobs;
     known::check_host(&baseline, &jobs)?;
     files::prepare(&args.file)?;
     let traces = Traces::problems()?;

@@ -4,6 +4,7 @@ use super::args::{JudgeArgs, Loudness};
 use super::exit::Exit;
 use super::print::{self, Printer, Purpose};
 use crate::invocation::{Failure, judge};
+use crate::report::Report;
 
 /// Judges saved traces.
 pub(super) fn judge(args: &JudgeArgs) -> Result<Exit, Failure> {
@@ -15,7 +16,8 @@ pub(super) fn judge(args: &JudgeArgs) -> Result<Exit, Failure> {
         printer.finished(&run)?;
         runs.push(run);
     }
-    printer.end(&runs)?;
-    print::write_reports(&args.reports.report, &runs)?;
-    Ok(print::exit(&runs, 0, print::Strictness::of(args.strict)))
+    let report = Report { runs: &runs, snapshots: None };
+    printer.end(report)?;
+    print::write_reports(&args.reports.report, report)?;
+    Ok(print::exit(report, 0, print::Strictness::of(args.strict)))
 }

@@ -10,43 +10,59 @@ use crate::check::finding::{Outcome, Verdict};
 use crate::diagnostic::did_you_mean;
 use crate::host::locate::Located;
 use crate::invocation::{
-    self, Failure, Job, Settled, Start, Traces, files, hosts, job, judge, known, pool, select,
+    self, Accepted, Failure, Job, Settled, Start, Traces, files, hosts, job, judge, known, pool, select,
 };
 use crate::model::Prompts;
 use crate::plan::{Plan, Select, SelectRevisions};
-use crate::report::RunReport;
+use crate::report::{Report, RunReport, SnapshotMode};
+use crate::snapshot::store::Scope;
 use crate::stage::{self, Deadlines, Keep, StageOptions};
 use crate::trace::Trace;
 
 /// Runs and judges.
 pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let baseline = args.baseline.as_deref().map(known::read).transpose()?;
-    let jobs = jobs(&args.plans)?;
+    let Chosen { jobs, scope } = choose(&args.plans)?;
     if let Some(baseline) = &baseline {
         known::check_host(baseline, &jobs)?;
     }
     args.reports.report.iter().try_for_each(|file| files::prepare(&file.path))?;
+    let mut accepted = match &args.snapshots {
+        Some(folder) => {
+            let mode = if args.accept { SnapshotMode::Accept } else { SnapshotMode::Compare };
+            Some(Accepted::new(folder, mode, scope, jobs.iter().map(|job| &job.planned))?)
+        }
+        None => None,
+    };
     let traces = match &args.out {
         Some(folder) => Traces::all(folder)?,
         None => Traces::problems()?,
     };
     let mut printer = Printer::new(Purpose::Judge, Loudness::of(&args.plans), args.reports.format, jobs.len());
-    let report = |plan: &Plan, trace: &Trace| {
+    let judged = |plan: &Plan, trace: &Trace| {
         let mut run = judge::report(plan, trace);
+        if let Some(accepted) = &mut accepted {
+            accepted.add(plan, trace, run.outcome);
+        }
         if let Some(baseline) = &baseline {
             baseline.apply(&mut run);
         }
         run
     };
-    let executed = execute(jobs, &args.plans, &traces, report, &mut printer);
+    let executed = execute(jobs, &args.plans, &traces, judged, &mut printer);
     traces.tidy();
     let Executed { runs, unstarted } = executed?;
-    printer.end(&runs)?;
+    let snapshots = accepted.map(Accepted::settle).transpose()?;
+    if let Some(reason) = snapshots.as_ref().and_then(|snapshots| snapshots.unwritten.as_ref()) {
+        output::err(&format!("{reason}; the differences are shown, and kept nowhere\n"));
+    }
+    let report = Report { runs: &runs, snapshots: snapshots.as_ref() };
+    printer.end(report)?;
     if matches!(traces, Traces::Problems(_)) && traces.folder().exists() {
         output::err(&format!("traces: {}\n", traces.folder().display()));
     }
-    print::write_reports(&args.reports.report, &runs)?;
-    let exit = print::exit(&runs, unstarted, Strictness::of(args.strict));
+    print::write_reports(&args.reports.report, report)?;
+    let exit = print::exit(report, unstarted, Strictness::of(args.strict));
     match &args.plans.fault {
         Some(fault) => control(fault, &runs, exit, args.reports.format),
         None => Ok(exit),
@@ -75,7 +91,7 @@ fn control(name: &str, runs: &[RunReport], exit: Exit, format: Format) -> Result
 
 /// Runs and keeps the traces.
 pub(super) fn record(args: &RecordArgs) -> Result<Exit, Failure> {
-    let jobs = jobs(&args.plans)?;
+    let Chosen { jobs, .. } = choose(&args.plans)?;
     let traces = Traces::all(&args.out)?;
     let mut printer = Printer::new(Purpose::Record, Loudness::of(&args.plans), Format::Text, jobs.len());
     let unjudged = |plan: &Plan, trace: &Trace| {
@@ -97,7 +113,13 @@ pub(super) fn record(args: &RecordArgs) -> Result<Exit, Failure> {
 }
 
 /// The plans that the arguments mean.
-pub(super) fn jobs(args: &PlanArgs) -> Result<Vec<Job>, Failure> {
+pub(super) struct Chosen {
+    pub(super) jobs: Vec<Job>,
+    /// The accepted transcripts that they speak of.
+    scope: Scope,
+}
+
+pub(super) fn choose(args: &PlanArgs) -> Result<Chosen, Failure> {
     let mut hosts = hosts::resolve(&args.host)?;
     if let Some(fault) = &args.fault {
         check_fault(fault)?;
@@ -116,7 +138,9 @@ pub(super) fn jobs(args: &PlanArgs) -> Result<Vec<Job>, Failure> {
         (None, false) => SelectRevisions::Default,
     };
     let select = Select { revisions, transport: args.transport, seed: invocation::random_seed() };
-    job::plans(&hosts, &scenarios, &select)
+    let names = hosts.iter().map(|host| host.profile.file_name()).collect();
+    let scope = Scope::of(names, select::names(&args.scenarios), &select);
+    Ok(Chosen { jobs: job::plans(&hosts, &scenarios, &select)?, scope })
 }
 
 fn check_fault(fault: &str) -> Result<(), Failure> {
@@ -171,7 +195,7 @@ pub(super) fn execute(
     mut jobs: Vec<Job>,
     args: &PlanArgs,
     traces: &Traces,
-    report: impl Fn(&Plan, &Trace) -> RunReport,
+    mut report: impl FnMut(&Plan, &Trace) -> RunReport,
     printer: &mut Printer,
 ) -> Result<Executed, Failure> {
     for job in &mut jobs {
@@ -181,7 +205,7 @@ pub(super) fn execute(
     let mut failure = None;
     let mut unstarted = 0;
     job::run(jobs, pool::workers(args.jobs), &options(args)?, |at, ran| {
-        let finished = invocation::settle(ran, traces, &report).and_then(|Settled { run, start, kept }| {
+        let finished = invocation::settle(ran, traces, &mut report).and_then(|Settled { run, start, kept }| {
             for kept in &kept {
                 let folder = kept.folder.display();
                 output::err(&format!("{}: kept {folder}\n  repeat: {}\n", run.name(), kept.command));

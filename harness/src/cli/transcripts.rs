@@ -1,8 +1,10 @@
 //! The transcripts of the built-in suite.
 
+use std::collections::BTreeMap;
+
 use crate::invocation::{self, Failure, Ran, hosts, job, pool, select};
 use crate::plan::{Select, SelectRevisions};
-use crate::snapshot;
+use crate::snapshot::{self, Sections, store};
 
 /// A transcript of the built-in suite.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,18 +29,13 @@ fn transcripts() -> Result<Vec<Transcript>, Failure> {
     let jobs = job::plans(&hosts, &select::scenarios(&[])?, &select)?;
     let mut results: Vec<Option<Ran>> = jobs.iter().map(|_| None).collect();
     job::run(jobs, pool::workers(None), &invocation::options()?, |at, ran| results[at] = Some(ran));
-    let mut sections: Vec<(String, Vec<(String, String)>)> = Vec::new();
+    let mut files: BTreeMap<String, Sections> = BTreeMap::new();
     for ran in results.into_iter().flatten() {
         let Ran::Run { plan, staged, .. } = ran else { continue };
         let staged = staged.map_err(|error| Failure::Harness(format!("{}: {error}", plan.key)))?;
-        let name = format!("{}/{}", plan.key.host_file_name(), plan.key.scenario);
-        let section =
-            (format!("{}+{}", plan.key.revision, plan.key.transport), snapshot::transcript(&plan, &staged.trace));
-        match sections.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, known)) => known.push(section),
-            None => sections.push((name, vec![section])),
-        }
+        let transcript = snapshot::transcript(&plan, &staged.trace);
+        let pair = (plan.key.revision, plan.key.transport);
+        files.entry(store::name(&plan.key)).or_default().0.insert(pair, transcript);
     }
-    sections.sort_by(|a, b| a.0.cmp(&b.0));
-    Ok(sections.into_iter().map(|(name, sections)| Transcript { name, text: snapshot::file(&sections) }).collect())
+    Ok(files.into_iter().map(|(name, sections)| Transcript { name, text: sections.render() }).collect())
 }

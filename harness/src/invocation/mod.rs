@@ -12,6 +12,7 @@ pub mod pool;
 pub mod route;
 pub mod select;
 pub mod settle;
+pub mod snapshots;
 pub mod traces;
 
 use std::env;
@@ -22,6 +23,7 @@ pub use failure::Failure;
 pub use hosts::Host;
 pub use job::{Job, Ran};
 pub use settle::{Settled, Start, settle};
+pub use snapshots::Accepted;
 pub use traces::Traces;
 
 use crate::stage::{self, StageOptions};

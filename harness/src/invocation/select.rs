@@ -43,12 +43,8 @@ pub fn builtin(errors: &mut Vec<Diagnostic>) -> Vec<Arc<Scenario>> {
 
 /// The scenarios of one file: its folder is the area, its stem the name.
 pub fn read(source: &Arc<Source>, errors: &mut Vec<Diagnostic>) -> Vec<Arc<Scenario>> {
-    let path = Path::new(&source.name);
-    let name = path.file_stem().unwrap_or_default().to_string_lossy();
-    let folder = path.parent().and_then(Path::file_name).map(|folder| folder.to_string_lossy());
-    // A file in the current folder has no area of its own.
-    let area = folder.as_deref().unwrap_or("local");
-    match scenario::parse(source, area, &name, &Beside(source)) {
+    let (area, name) = place(Path::new(&source.name));
+    match scenario::parse(source, &area, &name, &Beside(source)) {
         Ok(scenarios) => {
             // Cases of one file repeat what is wrong with their base.
             for error in scenarios.iter().flat_map(semantic_errors) {
@@ -63,6 +59,28 @@ pub fn read(source: &Arc<Source>, errors: &mut Vec<Diagnostic>) -> Vec<Arc<Scena
             Vec::new()
         }
     }
+}
+
+/// The area and the name that a scenario has by the path of its file.
+fn place(path: &Path) -> (String, String) {
+    let name = path.file_stem().unwrap_or_default().to_string_lossy();
+    let folder = path.parent().and_then(Path::file_name).map(|folder| folder.to_string_lossy());
+    // A file in the current folder has no area of its own.
+    (folder.as_deref().unwrap_or("local").to_owned(), name.into_owned())
+}
+
+/// The arguments as names: `AREA`, `AREA/NAME` or `AREA/NAME[CASE]`, where files are named like built-in scenarios.
+#[must_use]
+pub fn names(arguments: &[String]) -> Vec<String> {
+    let name = |argument: &String| {
+        if files::is_path(argument) {
+            let (area, name) = place(Path::new(argument));
+            format!("{area}/{name}")
+        } else {
+            argument.trim_end_matches('/').to_owned()
+        }
+    };
+    arguments.iter().map(name).collect()
 }
 
 /// The built-in library, with scripts that lie beside a scenario file as `servers/NAME.toml` or in `../servers`.

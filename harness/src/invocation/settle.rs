@@ -34,7 +34,11 @@ pub enum Start {
 ///
 /// # Errors
 /// A trace that cannot be written (usage).
-pub fn settle(ran: Ran, traces: &Traces, report: impl Fn(&Plan, &Trace) -> RunReport) -> Result<Settled, Failure> {
+pub fn settle(
+    ran: Ran,
+    traces: &Traces,
+    report: impl FnOnce(&Plan, &Trace) -> RunReport,
+) -> Result<Settled, Failure> {
     let mut start = Start::Done;
     let mut kept = Vec::new();
     let (mut run, path) = match ran {

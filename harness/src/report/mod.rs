@@ -4,6 +4,7 @@ mod baseline;
 mod failures;
 mod json;
 mod markdown;
+mod snapshots;
 mod text;
 
 use std::collections::BTreeMap;
@@ -13,12 +14,22 @@ pub use baseline::{known_failures, stale};
 pub use failures::{Detail, failures};
 pub use json::{json, summary_json};
 pub use markdown::markdown;
+pub use snapshots::{Change, ChangeKind, SnapshotMode, Snapshots};
 pub use text::{record_line, run_line, summary_line, verdict_table};
 
 use crate::check::finding::{Finding, Level, Outcome, Place, Verdict};
 use crate::plan::PlanKey;
 use crate::revision::{Revision, Transport};
 use crate::snapshot::Line;
+
+/// Everything that reports say about one invocation.
+#[derive(Clone, Copy, Debug)]
+pub struct Report<'r> {
+    /// Its runs, in the order of the plans.
+    pub runs: &'r [RunReport],
+    /// Its transcripts against the accepted ones, where the user wanted that.
+    pub snapshots: Option<&'r Snapshots>,
+}
 
 /// Everything that reports say about one run.
 #[derive(Clone, Debug)]
@@ -187,10 +198,10 @@ impl Kind {
 
     /// The report as text.
     #[must_use]
-    pub fn render(self, runs: &[RunReport]) -> String {
+    pub fn render(self, report: Report<'_>) -> String {
         match self {
-            Self::Json => format!("{}\n", json(runs)),
-            Self::Markdown => markdown(runs),
+            Self::Json => format!("{}\n", json(report)),
+            Self::Markdown => markdown(report),
         }
     }
 }

@@ -53,7 +53,7 @@ fn plain(text: &str) -> String {
 fn json_has_what_scripts_rely_on() {
     let mut other = RunReport::new(&key(), "1.2.3", Outcome::NotApplicable, Some("no".to_owned()));
     other.trace = Some("t.jsonl".to_owned());
-    let report = json(&[failed(), other]);
+    let report = json(Report { runs: &[failed(), other], snapshots: None });
     let run = &report.get("runs").unwrap().items()[0];
     assert_eq!(run.at(&["host", "name"]).unwrap().as_str(), Some("acme:code"));
     assert_eq!(
@@ -121,7 +121,7 @@ fn what_has_no_record_is_told_once() {
 fn markdown_escapes_what_hosts_say() {
     let mut run = failed();
     run.findings[0].message = "it said <b>|".to_owned();
-    let text = markdown(&[run]);
+    let text = markdown(Report { runs: &[run], snapshots: None });
     assert!(text.contains("| acme:code | 1.2.3 | 0/1, 1 fail |"), "{text}");
     assert!(text.contains(r"it said \<b\>\|"), "{text}");
 }
@@ -165,7 +165,7 @@ fn a_known_failure_is_told_as_one_and_not_as_a_failure() {
         plain(&known_failures(&runs)),
         "\nknown: hop.wire-name in names/wire-name[dot] at 2025-11-25 stdio: dots are bent\n"
     );
-    let report = json(&runs);
+    let report = json(Report { runs: &runs, snapshots: None });
     let of = |at: usize| &report.get("runs").unwrap().items()[at];
     assert_eq!(of(0).str("outcome"), Some("known"));
     assert_eq!(of(0).get("findings").unwrap().items()[0].str("known"), Some("dots are bent"));
@@ -175,7 +175,7 @@ fn a_known_failure_is_told_as_one_and_not_as_a_failure() {
     );
     let table = plain(&verdict_table(&runs));
     assert!(table.contains("pass  known  warn"), "{table}");
-    let text = markdown(&runs);
+    let text = markdown(Report { runs: &runs, snapshots: None });
     assert!(text.contains("| 0/2, 1 fail, 1 known |"), "{text}");
     assert!(text.contains("- `hop.wire-name` known: dots are bent — names/wire-name[dot]"), "{text}");
     assert!(text.contains(r"- baseline: \`hop.once\` passes now — known.toml:1:15"), "{text}");
@@ -194,4 +194,22 @@ error: `hop.once` passes now
   run: acme:code names/wire-name[dot] at 2025-11-25 stdio
 ";
     assert_eq!(plain(&stale(&with_baseline())), expected);
+}
+
+#[test]
+fn drift_is_told_with_its_lines_and_cannot_steer_the_terminal() {
+    let kind = ChangeKind::Drift { accepted: "a\nb\n".to_owned(), contents: "a\n\x1b[2Jc\n".to_owned() };
+    let change = |name: &str, kind| Change { name: name.to_owned(), file: format!("s/{name}.snap"), kind };
+    let changes = vec![change("acme/x/drift", kind), change("acme/x/gone", ChangeKind::Stale)];
+    let snapshots = Snapshots { same: 3, changes, ..Snapshots::default() };
+    assert!(snapshots.drifted());
+    let text = plain(&snapshots.details(Detail::First(1)));
+    assert!(text.contains("s/acme/x/drift.snap differs from what was accepted\n"), "{text}");
+    assert!(text.contains("  -b\n") && text.contains("  + [2Jc\n") && !text.contains("gone"), "{text}");
+    assert!(text.contains("1 more"), "{text}");
+    assert_eq!(snapshots.summary(), "snapshots: 3 as accepted, 1 drift, 1 stale\n");
+    let report = markdown(Report { runs: &[failed()], snapshots: Some(&snapshots) });
+    assert!(report.contains("\n## Snapshots\n") && report.contains("\n- stale: acme/x/gone\n"), "{report}");
+    let accepted = Snapshots { mode: SnapshotMode::Accept, ..snapshots };
+    assert!(!accepted.drifted());
 }

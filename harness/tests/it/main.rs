@@ -8,6 +8,8 @@ mod baseline;
 mod cli;
 mod corpus;
 mod guide;
+mod library_host;
 mod recorded;
 mod schemas;
+mod snapshots;
 mod stage;
