@@ -45,7 +45,7 @@ pub use deadline::{Deadlines, Phase};
 pub use ground::isolation_refused;
 pub use interrupt::{Interrupter, interrupter};
 pub use sandbox::{Keep, Kept, SandboxError};
-pub use version::locate;
+pub use version::{ask_version, locate};
 
 use console::Console;
 use ground::Ground;

@@ -28,7 +28,14 @@ const LONGEST: usize = 64 << 10;
 /// # Errors
 /// A program that is missing, does not start or does not answer; a machine that does not let us ask.
 pub fn locate(profile: &Profile, self_exe: &Path) -> Result<Located, LocateError> {
-    let bin = find(profile, self_exe)?;
+    ask_version(profile, find(profile, self_exe)?, self_exe)
+}
+
+/// Asks a program for its version, as [`locate`] does. `bin` is the program with its leading arguments.
+///
+/// # Errors
+/// A program that does not start or does not answer; a machine that does not let us ask.
+pub fn ask_version(profile: &Profile, bin: Vec<String>, self_exe: &Path) -> Result<Located, LocateError> {
     if profile.version.args.is_empty() {
         return Ok(Located { bin, version: String::new() });
     }
