@@ -17,6 +17,7 @@ mod isolation;
 mod lanes;
 mod once;
 mod order;
+mod pinned;
 mod reading;
 mod schema;
 mod sheet;
@@ -57,6 +58,7 @@ pub fn judge(plan: &Plan, trace: &Trace) -> Vec<Finding> {
     traits::check(&view, &mut sheet);
     lanes::check(&view, &mut sheet);
     named(&view, &mut sheet);
+    pinned::apply(plan, &mut sheet.findings);
     sheet.findings
 }
 
