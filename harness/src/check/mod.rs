@@ -17,6 +17,7 @@ mod isolation;
 mod lanes;
 mod once;
 mod order;
+mod pinned;
 mod overlap;
 mod reading;
 mod schema;
@@ -59,6 +60,7 @@ pub fn judge(plan: &Plan, trace: &Trace) -> Vec<Finding> {
     overlap::check(&view, &mut sheet);
     lanes::check(&view, &mut sheet);
     named(&view, &mut sheet);
+    pinned::apply(plan, &mut sheet.findings);
     sheet.findings
 }
 
