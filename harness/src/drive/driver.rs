@@ -120,7 +120,7 @@ impl Driver {
 
     /// What a call gave. When all calls of the turn have given something, the model is asked again.
     fn told(&mut self, id: &str, is_error: bool, refused: Option<DenyBy>, content: Json) -> Reaction {
-        let mut result = Json::object([("type", Json::from("tool_result")), ("id", id.into())]);
+        let mut result = Json::object([("type", Json::from("tool_result")), ("tool_use_id", id.into())]);
         result.set("is_error", is_error);
         if let Some(by) = refused {
             result.set("refused_by", crate::driver::protocol::gate_word(by));
