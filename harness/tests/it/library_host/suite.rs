@@ -135,3 +135,15 @@ fn a_saved_trace_is_judged_the_same() {
         assert_eq!(live.outcome, Outcome::Pass, "{id}: {}", live.failures());
     }
 }
+
+#[test]
+fn a_transcript_has_nothing_of_the_machine_in_it() {
+    let plan = plan_of("call/lookup");
+    let transcript =
+        || hopcheck::snapshot::transcript(&plan, &record(&plan, Lie::None, &options(), None).unwrap());
+    let first = transcript();
+    assert_eq!(transcript(), first);
+    let start = first.lines().find(|line| line.contains("start")).unwrap();
+    assert!(start.ends_with("canaries [HOPCHECK_CANARY_ORDERS]") && !start.contains("env"), "{start}");
+    assert!(first.contains("exit") && first.contains("returned"), "{first}");
+}
