@@ -39,7 +39,7 @@ dialect = "plain"
 
 [[claims.wire]]
 transport = "stdio"
-revisions = ["2025-06-18", "2025-11-25"]
+revisions = ["2025-06-18", "2025-11-25", "2026-07-28"]
 "#;
 
 /// A run, judged.
