@@ -202,7 +202,7 @@ pub(super) struct CheckArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct SchemaArgs {
-    /// scenario, server, profile, trace or report
+    /// scenario, server, profile, trace, report or driver
     #[arg(value_name = "KIND", value_parser = schema)]
     pub(super) kind: Schema,
 }

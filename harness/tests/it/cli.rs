@@ -61,7 +61,7 @@ fn wrong_names_are_complained_about() {
     check("unknown-requirement", &["explain", "hop.wirename"]);
     check("unknown-script", &["serve", "order"]);
     check("unknown-revision", &["run", "--revision", "2025-01-01"]);
-    check("unknown-schema", &["schema", "driver"]);
+    check("unknown-schema", &["schema", "drivers"]);
     check("report-of-later", &["run", "--report", "junit=x.xml"]);
     check("report-without-file", &["run", "--report", "json"]);
     check("no-trace", &["judge", "bad.toml"]);

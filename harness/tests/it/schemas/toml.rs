@@ -29,7 +29,7 @@ fn committed(schema: Schema) -> Vec<Arc<Source>> {
         Schema::Scenario => library::scenarios().to_vec(),
         Schema::Server => named(library::scripts()),
         Schema::Profile => named(library::profiles()),
-        Schema::Trace | Schema::Report => Vec::new(),
+        Schema::Trace | Schema::Report | Schema::Driver => Vec::new(),
     }
 }
 
