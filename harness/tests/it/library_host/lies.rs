@@ -5,7 +5,7 @@ use std::time::Instant;
 use hopcheck::check::finding::Outcome;
 use hopcheck::driver::{Host, HostError, Library, OfferedTool, Setup, Told, ToolUse, User};
 use hopcheck::json::Json;
-use hopcheck::stage::{Deadlines, Isolate, StageError, StageOptions, Subject};
+use hopcheck::stage::{Deadlines, Isolate, StageError, StageOptions};
 use hopcheck::trace::event::Kind;
 
 use super::{Judged, Lie, header, impatient, judge, options, plan_of, record, run};
@@ -113,8 +113,8 @@ fn a_library_cannot_be_isolated() {
 fn a_program_in_the_place_of_a_library_is_an_error() {
     let plan = plan_of("call/lookup");
     let bin = ["/bin/true".to_owned()];
-    let error = hopcheck::stage::run(&plan, header(&plan), Subject::from(&bin), &options(), None).unwrap_err();
-    assert!(matches!(error, StageError::Subject { .. }));
+    let error = hopcheck::stage::run(&plan, header(&plan), &bin, &options(), None).unwrap_err();
+    assert!(matches!(error, StageError::OtherSort { .. }));
     assert_eq!(error.to_string(), "the profile witness describes a library, and the host is a program");
 }
 
@@ -159,8 +159,7 @@ impl Drop for Fragile {
 #[track_caller]
 fn panics(library: &Library, message: &str) -> Judged {
     let plan = plan_of("call/lookup");
-    let trace =
-        hopcheck::stage::run(&plan, header(&plan), Subject::Library(library), &options(), None).unwrap().trace;
+    let trace = hopcheck::stage::run(&plan, header(&plan), library.clone(), &options(), None).unwrap().trace;
     let judged = judge(&plan, trace);
     let exit = one(&judged, Kind::HostExit);
     assert_eq!(exit.str("thread"), Some("panicked"));
@@ -191,8 +190,7 @@ fn a_host_that_hangs_when_it_is_made_comes_to_an_end() {
     });
     let soon = Some(std::time::Duration::from_millis(300));
     let options = StageOptions { deadlines: Deadlines { start: soon, ..Deadlines::default() }, ..options() };
-    let trace =
-        hopcheck::stage::run(&plan, header(&plan), Subject::Library(&library), &options, None).unwrap().trace;
+    let trace = hopcheck::stage::run(&plan, header(&plan), library, &options, None).unwrap().trace;
     let judged = judge(&plan, trace);
     assert_eq!(one(&judged, Kind::Deadline).str("phase"), Some("start"));
     assert_eq!(judged.outcome, Outcome::Untestable, "{}", judged.failures());
