@@ -42,6 +42,7 @@ pub mod check;
 pub mod cli;
 pub mod decode;
 pub mod diagnostic;
+mod director;
 pub mod drive;
 pub mod driver;
 pub mod embedded;

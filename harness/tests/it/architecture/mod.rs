@@ -17,7 +17,7 @@ const LAYERS: [&[&str]; 16] = [
     &["plan"],
     &["model"],
     &["trace", "drive"],
-    &["wire", "snapshot", "check"],
+    &["wire", "snapshot", "check", "director"],
     &["stage", "requirement", "report"],
     &["baseline"],
     &["library", "schema"],
