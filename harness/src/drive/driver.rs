@@ -102,7 +102,11 @@ impl Driver {
 
     fn ok(&mut self, waiting: Waiting, result: &Json) -> Reaction {
         match waiting {
-            Waiting::Start => quiet(vec![self.ask_for_tools()]),
+            Waiting::Start => {
+                // What a driver says of itself is output: its profile is what counts.
+                let heard = if result.members().is_empty() { Heard::Protocol } else { Heard::Output };
+                Reaction { heard, acts: vec![self.ask_for_tools()] }
+            }
             Waiting::Tools => {
                 let Some(tools @ Json::Array(_)) = result.get("tools") else {
                     return broken("tools", "`tools` of its answer is no list");

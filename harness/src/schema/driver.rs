@@ -86,8 +86,16 @@ fn done() -> Json {
         [("is_error", typed("boolean"))],
     );
     let tools = object([("tools", list(tool))], []);
-    let nothing = object([], []);
-    object([("id", id()), ("ok", any_of(vec![tools, told, nothing]))], [])
+    let itself = object(
+        [],
+        [
+            ("name", text()),
+            ("version", text()),
+            ("language", text()),
+            ("features", described("recorded; the profile is what counts", list(text()))),
+        ],
+    );
+    object([("id", id()), ("ok", any_of(vec![tools, told, itself]))], [])
 }
 
 fn refused() -> Json {

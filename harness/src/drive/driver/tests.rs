@@ -115,6 +115,14 @@ fn the_next_message_follows_the_last_text_and_stop_the_last_message() {
 }
 
 #[test]
+fn what_a_driver_says_of_itself_is_output() {
+    let mut driver = driver();
+    driver.start();
+    let said = driver.line(br#"{"id":1,"ok":{"name":"acme","version":"1.2.3"}}"#);
+    assert_eq!((said.heard, only_command(&said.acts)), (Heard::Output, vec!["2 tools".to_owned()]));
+}
+
+#[test]
 fn questions_are_joined_to_calls() {
     let (mut driver, _) = asked();
     driver.reply(&reply(&[(0, "use_1", "x_lookup"), (1, "use_2", "x_refund")]));

@@ -58,7 +58,9 @@ fn all_that_is_said_is_accepted() {
     let answered = String::from_utf8(answered).unwrap();
     assert_eq!(answered.lines().count(), 8, "{answered}");
     let validator = validator(Schema::Driver);
-    for line in SAID.into_iter().chain(answered.lines()) {
+    let itself =
+        r#"{"id":1,"ok":{"name":"acme","version":"1.2.3","language":"go","features":["permissions.deny"]}}"#;
+    for line in SAID.into_iter().chain(answered.lines()).chain([itself]) {
         let found = problems(&validator, &serde_json::from_str(line).unwrap());
         assert!(found.is_empty(), "{line}: {found:?}");
     }
