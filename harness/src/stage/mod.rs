@@ -41,8 +41,8 @@ use crate::trace::redact::Redactor;
 use crate::trace::{Header, Trace};
 
 pub use deadline::{Deadlines, Phase};
-pub use ground::isolation_refused;
 pub use ground::Launch;
+pub use ground::isolation_refused;
 pub use interrupt::{Interrupter, interrupter};
 pub use sandbox::{Keep, Kept, SandboxError};
 pub use version::{ask_version, locate};
