@@ -156,7 +156,7 @@ impl Channel {
         self.state == State::Ended
     }
 
-    /// Whether the other end is gone and has left nothing to be taken.
+    /// Whether the other end is gone, and nothing that it said is left to take.
     #[must_use]
     pub fn is_spent(&self) -> bool {
         self.ended() && self.pending.is_empty()
