@@ -42,6 +42,7 @@ pub mod cli;
 pub mod decode;
 pub mod diagnostic;
 pub mod drive;
+pub mod driver;
 pub mod embedded;
 pub mod host;
 pub mod invocation;

@@ -1,15 +1,16 @@
 //! Host profiles: text to [`Profile`], with version and variant applied.
 
+mod drives;
 pub mod keys;
 mod version;
 
 use std::sync::Arc;
 
 use super::profile::{
-    ApiName, ArgumentsClaim, Bin, Claims, DialectName, Drive, DriveKind, FileTemplate, MainLine, ModelProfile,
+    ApiName, ArgumentsClaim, Bin, Claims, DialectName, Drive, FileTemplate, MainLine, ModelLane, ModelProfile,
     NameRule, Profile, SchemaGate, SideRule, Strict, Surface, VersionQuery,
 };
-use crate::decode::{Reporter, Value, keys::quoted, patch, shape, suggest, syntax};
+use crate::decode::{Data, Reporter, Value, keys::quoted, patch, shape, suggest, syntax};
 use crate::diagnostic::{Diagnostic, Source, Span};
 use crate::revision::{Revision, Transport};
 use crate::scenario::ast::Feature;
@@ -103,6 +104,7 @@ fn profile(root: &Value, out: &mut Reporter) -> Profile {
     let table = |key: &str| root.get(key).unwrap_or(&nothing);
     let name = root.string("name").unwrap_or_default();
     check_names(root, out);
+    drives::check(root, out);
     Profile {
         source: Arc::clone(out.source()),
         variant: None,
@@ -112,7 +114,7 @@ fn profile(root: &Value, out: &mut Reporter) -> Profile {
         bin: bin(root, out),
         runtime: root.string("runtime").unwrap_or_default(),
         version: version_query(table("version"), out),
-        model: model(table("model")),
+        model: model(root),
         names: names(table("names")),
         tool_use_id: tool_use_id(table("wire"), out),
         drives: root.list("drive").iter().filter_map(|value| drive(value, out)).collect(),
@@ -162,7 +164,20 @@ fn version_query(table: &Value, out: &mut Reporter) -> VersionQuery {
     }
 }
 
-fn model(table: &Value) -> ModelProfile {
+fn model(root: &Value) -> ModelProfile {
+    let nothing = Value::empty_table(0..0);
+    let table = root.get("model").unwrap_or(&nothing);
+    let kind = root.list("drive").first().and_then(drives::kind);
+    if kind.is_some_and(|kind| kind.model_lane() == ModelLane::Synthetic) {
+        return ModelProfile {
+            api: ApiName::Synthetic,
+            surface: Surface::Flat,
+            // hopcheck makes every request itself, so each is one of the main line.
+            main_line: MainLine::Marker,
+            strict: Strict::Report,
+            sides: Vec::new(),
+        };
+    }
     let word = |key: &str| table.get(key).and_then(Value::as_str);
     ModelProfile {
         api: find(ApiName::ALL, ApiName::as_str, word("api")).unwrap_or(ApiName::AnthropicMessages),
@@ -203,12 +218,13 @@ fn tool_use_id(table: &Value, out: &mut Reporter) -> Option<String> {
 }
 
 fn drive(value: &Value, out: &mut Reporter) -> Option<Drive> {
-    let argv = value.get("argv")?;
-    if matches!(&argv.data, crate::decode::Data::Array(items) if items.is_empty()) {
+    if let Some(argv) =
+        value.get("argv").filter(|argv| matches!(&argv.data, Data::Array(items) if items.is_empty()))
+    {
         empty(argv.span.clone(), "`argv` is empty", "its first item is the program, most often `{{ bin }}`", out);
     }
     Some(Drive {
-        kind: find(DriveKind::ALL, DriveKind::as_str, value.get("kind")?.as_str())?,
+        kind: drives::kind(value)?,
         argv: value.strings("argv"),
         env: value
             .get("env")

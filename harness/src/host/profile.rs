@@ -104,10 +104,12 @@ pub enum ApiName {
     AnthropicMessages,
     /// OpenAI Responses.
     OpenaiResponses,
+    /// None: the host is driven call by call, and the model lane is made of what it offers and returns.
+    Synthetic,
 }
 
 impl ApiName {
-    /// All.
+    /// All that a profile can name. Which hosts have a synthetic model lane follows from how they are driven.
     pub const ALL: [Self; 2] = [Self::AnthropicMessages, Self::OpenaiResponses];
 
     /// Its word in files.
@@ -116,6 +118,7 @@ impl ApiName {
         match self {
             Self::AnthropicMessages => "anthropic-messages",
             Self::OpenaiResponses => "openai-responses",
+            Self::Synthetic => "synthetic",
         }
     }
 }
@@ -219,11 +222,15 @@ pub enum DriveKind {
     Headless,
     /// JSON lines with `can_use_tool` questions.
     ClaudeControl,
+    /// The driver protocol over standard input and output; the host asks no model.
+    Driver,
+    /// The same on a thread of the test program: the host is a library.
+    InProcess,
 }
 
 impl DriveKind {
     /// All.
-    pub const ALL: [Self; 2] = [Self::Headless, Self::ClaudeControl];
+    pub const ALL: [Self; 4] = [Self::Headless, Self::ClaudeControl, Self::Driver, Self::InProcess];
 
     /// Its word in files.
     #[must_use]
@@ -231,8 +238,28 @@ impl DriveKind {
         match self {
             Self::Headless => "headless",
             Self::ClaudeControl => "claude-control",
+            Self::Driver => "driver",
+            Self::InProcess => "in-process",
         }
     }
+
+    /// Whether the host asks a model, or is driven without one.
+    #[must_use]
+    pub const fn model_lane(self) -> ModelLane {
+        match self {
+            Self::Headless | Self::ClaudeControl => ModelLane::Endpoint,
+            Self::Driver | Self::InProcess => ModelLane::Synthetic,
+        }
+    }
+}
+
+/// Where the model lane of a trace comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ModelLane {
+    /// The host asks a model, which is played.
+    Endpoint,
+    /// The host asks none: hopcheck writes the requests, of what the host offers and returns.
+    Synthetic,
 }
 
 /// A file to write before the host starts.

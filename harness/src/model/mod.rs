@@ -13,6 +13,7 @@ mod responses;
 mod script;
 mod sse;
 mod strict;
+mod synthetic;
 #[cfg(test)]
 mod tests;
 mod types;
@@ -103,5 +104,6 @@ pub fn api(name: ApiName) -> &'static dyn Api {
     match name {
         ApiName::AnthropicMessages => &anthropic::Anthropic,
         ApiName::OpenaiResponses => &responses::Responses,
+        ApiName::Synthetic => &synthetic::Synthetic,
     }
 }

@@ -8,7 +8,7 @@ use super::seed::word;
 use super::{Plan, PlanKey, Planned, PlannedServer, PlannedStop, PlannedUse, Turn};
 use crate::host::dialect::{self, DialectError, Rendering};
 use crate::host::names::{NameError, Names};
-use crate::host::profile::Profile;
+use crate::host::profile::{DriveKind, Profile};
 use crate::revision::{Revision, Transport};
 use crate::scenario::ast::{DenyBy, Feature, Scenario, Stop, UseKind, Verb};
 use crate::server::script::Describe;
@@ -130,6 +130,9 @@ fn build(scenario: &Arc<Scenario>, profile: &Arc<Profile>, key: PlanKey) -> Resu
     };
     needs.extend(scenario_needs(scenario));
     let drive = choose_drive(profile, &needs).map_err(Stopped::NotApplicable)?;
+    if let Some(reason) = cannot_stop(scenario, profile, drive) {
+        return Err(Stopped::NotApplicable(reason));
+    }
 
     let names = Names::new(profile)?;
     let mut planned = Vec::new();
@@ -260,6 +263,15 @@ fn scenario_needs(scenario: &Scenario) -> Vec<Feature> {
     needs.sort_unstable();
     needs.dedup();
     needs
+}
+
+/// Why the host cannot be stopped as the scenario says, where it cannot.
+fn cannot_stop(scenario: &Scenario, profile: &Profile, drive: usize) -> Option<String> {
+    let by_signal =
+        scenario.steps.iter().any(|step| matches!(&step.verb, Verb::Stop(how) if how.value != Stop::Exit));
+    let is_library = profile.drives.get(drive).is_some_and(|drive| drive.kind == DriveKind::InProcess);
+    (by_signal && is_library)
+        .then(|| format!("{} is a library, and has no process to send a signal to", profile.name))
 }
 
 fn choose_drive(profile: &Profile, needs: &[Feature]) -> Result<usize, String> {

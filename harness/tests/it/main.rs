@@ -7,6 +7,7 @@ mod architecture;
 mod cli;
 mod corpus;
 mod guide;
+mod library_host;
 mod recorded;
 mod schemas;
 mod snapshots;

@@ -30,6 +30,19 @@ impl Host<'_> {
                     ("messages", Json::array([first].into_iter().chain(self.history.iter().cloned()))),
                 ])
             }
+            ApiName::Synthetic => {
+                let tools = offers.map(|(key, tool)| {
+                    let of = ToolRef { server: key.clone(), tool: tool.str("name").unwrap().to_owned() };
+                    Json::object([
+                        ("name", Json::from(names.published(&of).unwrap().name)),
+                        ("description", tool.get("description").cloned().unwrap_or(Json::Null)),
+                        ("input_schema", tool.get("inputSchema").cloned().unwrap_or(Json::Null)),
+                    ])
+                });
+                let first = synthetic("user", Json::array([Json::object([("type", "text"), ("text", prompt)])]));
+                let messages = [first].into_iter().chain(self.history.iter().cloned());
+                Json::object([("tools", Json::array(tools)), ("messages", Json::array(messages))])
+            }
             ApiName::OpenaiResponses => {
                 let spaces = self.links.iter().map(|link| {
                     let mut namespace = String::new();
@@ -101,6 +114,19 @@ impl Host<'_> {
                 let user = Json::object([("role", Json::from("user")), ("content", Json::array(results))]);
                 self.history.extend([assistant, user]);
             }
+            ApiName::Synthetic => {
+                let results = told.iter().map(|(id, told)| {
+                    let (content, is_error) = content(told);
+                    Json::object([
+                        ("type", Json::from("tool_result")),
+                        ("id", id.into()),
+                        ("is_error", is_error.into()),
+                        ("content", Json::Array(content)),
+                    ])
+                });
+                let results = Json::array(results);
+                self.history.extend([synthetic("assistant", blocks.clone()), synthetic("tool", results)]);
+            }
             ApiName::OpenaiResponses => {
                 self.history.extend(blocks.items().iter().cloned());
                 for (id, told) in told {
@@ -115,6 +141,11 @@ impl Host<'_> {
             }
         }
     }
+}
+
+/// A message of the synthetic model lane.
+fn synthetic(role: &str, content: Json) -> Json {
+    Json::object([("role", Json::from(role)), ("content", content)])
 }
 
 /// The blocks that tell a result, and whether it is an error.

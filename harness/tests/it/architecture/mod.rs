@@ -13,7 +13,7 @@ const LAYERS: [&[&str]; 15] = [
     &["decode", "catalogue"],
     &["server"],
     &["scenario"],
-    &["host"],
+    &["host", "driver"],
     &["plan"],
     &["model"],
     &["trace", "drive"],
