@@ -75,7 +75,11 @@ impl<'s> Ground<'s> {
 }
 
 fn start<'s>(options: &StageOptions, isolation: Isolation) -> io::Result<Ground<'s>> {
-    let (supervisor, listener) = Supervisor::start(&options.self_exe, isolation)?;
+    let waiting = options.supervisors.as_ref().and_then(|supervisors| supervisors.take(isolation));
+    let (supervisor, listener) = match waiting {
+        Some(ready) => ready,
+        None => Supervisor::start(&options.self_exe, isolation)?,
+    };
     Ok(Ground::Program { supervisor, listener, isolation })
 }
 

@@ -17,7 +17,7 @@ use crate::host::render::Rendered;
 use crate::json::Json;
 use crate::wire::channel::{Channel, Wait};
 
-use super::supervisor::NETWORK;
+use super::supervisor::{NETWORK, NEXT};
 use super::thread::Streams;
 use super::{processes, thread};
 
@@ -90,14 +90,25 @@ impl Supervisor {
             // A group of its own, so that Ctrl-C in a terminal reaches hopcheck alone.
             .process_group(0)
             .spawn()?;
-        let mut channel = Channel::new(ours.into());
+        let body = Body::Process { child, host: None };
+        let channel = Some(Channel::new(ours.into()));
+        Self { channel, body, reports: VecDeque::new() }.ready()
+    }
+
+    /// Asks it for another run; gives it with a new listener.
+    pub(super) fn again(self) -> io::Result<(Self, TcpListener)> {
+        self.channel.as_ref().ok_or(io::ErrorKind::NotConnected)?.send(&Json::from(NEXT), &[])?;
+        self.ready()
+    }
+
+    /// Waits until it has bound a listener.
+    fn ready(mut self) -> io::Result<(Self, TcpListener)> {
+        let channel = self.channel.as_mut().ok_or(io::ErrorKind::NotConnected)?;
         let answer = channel.wait_take();
         let listener = channel.take_fd();
-        let body = Body::Process { child, host: None };
-        let supervisor = Self { channel: Some(channel), body, reports: VecDeque::new() };
         match (answer?, listener) {
             (Some(message), Some(listener)) if message.get("ready").is_some() => {
-                Ok((supervisor, TcpListener::from(listener)))
+                Ok((self, TcpListener::from(listener)))
             }
             (Some(message), _) => Err(io::Error::other(message.str("failed").unwrap_or("no answer").to_owned())),
             (None, _) => Err(io::Error::other("the supervisor did not start")),
@@ -193,6 +204,12 @@ impl Supervisor {
     /// Whether a survivor is among the reports that were not yet looked at.
     pub(super) fn found_survivors(&self) -> bool {
         self.reports.iter().any(|report| matches!(report, Report::Survivor(_)))
+    }
+
+    /// Whether it can have another run, after one that ended by itself and left no process behind.
+    pub(super) fn is_free(&self) -> bool {
+        let Body::Process { host, .. } = &self.body else { return false };
+        host.is_none() && self.reports.is_empty() && self.channel.as_ref().is_some_and(|channel| !channel.ended())
     }
 
     /// The descriptor to poll.

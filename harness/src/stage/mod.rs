@@ -5,6 +5,7 @@ mod console;
 mod deadline;
 mod door;
 mod ground;
+mod idle;
 mod interrupt;
 mod isolation;
 mod launch;
@@ -40,13 +41,14 @@ use crate::trace::redact::Redactor;
 use crate::trace::{Header, Trace};
 
 pub use deadline::{Deadlines, Phase};
+pub use idle::Supervisors;
 pub use interrupt::{Interrupter, interrupter};
 pub use sandbox::{Keep, Kept, SandboxError};
 
 use console::Console;
 use ground::Ground;
 use recorder::{Draft, Recorder};
-use run::{HostRun, Parts, Reason};
+use run::{Ended, HostRun, Parts, Reason};
 use sandbox::Sandbox;
 use script::Model;
 use wires::Wires;
@@ -81,6 +83,8 @@ pub struct StageOptions {
     pub self_exe: PathBuf,
     /// What ends a run early.
     pub interrupter: Option<&'static Interrupter>,
+    /// Where supervisors wait for another run; without it each run starts its own.
+    pub supervisors: Option<Supervisors>,
 }
 
 impl StageOptions {
@@ -94,6 +98,7 @@ impl StageOptions {
             deadlines: Deadlines::default(),
             self_exe: self_exe.into(),
             interrupter: None,
+            supervisors: None,
         }
     }
 }
@@ -288,7 +293,10 @@ fn host_run(
         drive,
         rec,
     };
-    let (reason, model) = HostRun::new(parts, options).run();
+    let Ended { reason, model, supervisor } = HostRun::new(parts, options).run();
+    if let (Some(supervisors), Some(supervisor)) = (&options.supervisors, supervisor) {
+        supervisors.give(isolation, supervisor);
+    }
     kept.extend(sandbox.close(options.keep, &rendered));
     Ok((reason, model.into_offers()))
 }

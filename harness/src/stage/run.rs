@@ -80,6 +80,15 @@ pub(super) struct HostRun<'r> {
     progress: usize,
 }
 
+/// What is left of a host run.
+pub(super) struct Ended<'r> {
+    pub(super) reason: Reason,
+    /// It knows what was offered.
+    pub(super) model: Model<'r>,
+    /// Where it can have another run.
+    pub(super) supervisor: Option<Supervisor>,
+}
+
 /// The parts of a host run.
 pub(super) struct Parts<'r> {
     pub(super) plan: &'r Plan,
@@ -113,8 +122,8 @@ impl<'r> HostRun<'r> {
         }
     }
 
-    /// Runs to the end; gives the reason and the model, which knows what was offered.
-    pub(super) fn run(mut self) -> (Reason, Model<'r>) {
+    /// Runs to the end.
+    pub(super) fn run(mut self) -> Ended<'r> {
         // The first message is part of the start: nothing on the wires can have been meant to come before it.
         for act in self.drive.start() {
             self.act(act, None);
@@ -130,7 +139,8 @@ impl<'r> HostRun<'r> {
         }
         self.rec.record(Draft::new(Kind::RunEnd).fact("reason", self.reason.as_str()));
         self.rec.flush();
-        (self.reason, self.model)
+        let free = self.reason == Reason::Exit && self.survivors == 0 && self.supervisor.is_free();
+        Ended { reason: self.reason, model: self.model, supervisor: free.then_some(self.supervisor) }
     }
 
     fn turn(&mut self) {

@@ -5,7 +5,7 @@
 
 use std::io;
 use std::net::{Ipv4Addr, TcpListener};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
@@ -27,6 +27,9 @@ const GRACE: Duration = Duration::from_secs(2);
 
 /// The word for a network of its own, as an argument of `__stage` and in traces.
 pub const NETWORK: &str = "network";
+
+/// Asks for another run, after one that left nothing behind.
+pub(super) const NEXT: &str = "next";
 
 /// `__stage network|none`; `args` are those after `__stage`.
 #[must_use]
@@ -55,19 +58,30 @@ fn supervise(channel: &mut Channel, isolation: Option<&str>) -> io::Result<()> {
     ended.set_nonblocking(true)?;
     signal_hook::low_level::pipe::register(Signal::CHILD.as_raw(), end)?;
 
-    // Bound here, inside the namespace, and used by hopcheck outside of it.
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-    let port = listener.local_addr()?.port();
-    channel.send(&Json::object([("ready", u32::from(port))]), &[listener.as_fd()])?;
-    drop(listener);
+    loop {
+        // Bound here, inside the namespace, and used by hopcheck outside of it.
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        let port = listener.local_addr()?.port();
+        channel.send(&Json::object([("ready", u32::from(port))]), &[listener.as_fd()])?;
+        drop(listener);
 
-    let Some(launch) = channel.wait_take()? else { return Ok(()) };
-    let mut run = Run { host: None, ended: ended.into(), remove: launch.str("remove").map(PathBuf::from) };
-    let host =
-        start(&launch, channel).map_err(|error| io::Error::other(format!("the host did not start: {error}")))?;
-    run.host = Some(host);
-    channel.send(&Json::object([("started", host.as_raw_nonzero().get())]), &[])?;
-    run.watch(channel)
+        let Some(launch) = channel.wait_take()? else { return Ok(()) };
+        let mut run = Run { host: None, ended: ended.as_fd(), remove: launch.str("remove").map(PathBuf::from) };
+        let host = start(&launch, channel)
+            .map_err(|error| io::Error::other(format!("the host did not start: {error}")))?;
+        run.host = Some(host);
+        channel.send(&Json::object([("started", host.as_raw_nonzero().get())]), &[])?;
+        run.watch(channel)?;
+        // Nothing of the run is left below this process, so it can have another. What was sent before hopcheck knew that
+        // was for the last one.
+        loop {
+            match channel.wait_take()? {
+                Some(message) if message.as_str() == Some(NEXT) => break,
+                Some(_) => {}
+                None => return Ok(()),
+            }
+        }
+    }
 }
 
 /// Starts the host in a process group of its own, with the standard streams that came beside the message.
@@ -90,11 +104,11 @@ fn start(launch: &Json, channel: &mut Channel) -> io::Result<Pid> {
     Ok(Pid::from_child(&command.spawn()?))
 }
 
-struct Run {
+struct Run<'s> {
     /// The host, while it lives.
     host: Option<Pid>,
     /// Readable when a child ended.
-    ended: OwnedFd,
+    ended: BorrowedFd<'s>,
     /// The sandbox, which is removed here when hopcheck is killed.
     remove: Option<PathBuf>,
 }
@@ -106,7 +120,7 @@ enum Children {
     None,
 }
 
-impl Run {
+impl Run<'_> {
     fn watch(&mut self, channel: &mut Channel) -> io::Result<()> {
         let mut deadline = None;
         loop {
@@ -167,7 +181,7 @@ impl Run {
             Err(error) => return Err(error.into()),
         }
         let mut woken = [0; 64];
-        while matches!(rustix::io::read(&self.ended, &mut woken), Ok(got) if got > 0) {}
+        while matches!(rustix::io::read(self.ended, &mut woken), Ok(got) if got > 0) {}
         Ok(())
     }
 

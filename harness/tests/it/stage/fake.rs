@@ -19,6 +19,7 @@ fn host() {
         "busy" => busy(&config),
         "nothing" => 0,
         "seven" => 7,
+        "names-parent" => names_parent(),
         "hang" => hang(),
         "patricide" => patricide(&config),
         "hang-later" => hang_later(&config),
@@ -37,6 +38,12 @@ fn host() {
         other => panic!("no such part: {other}"),
     };
     std::process::exit(code);
+}
+
+/// Says who started it.
+fn names_parent() -> i32 {
+    println!("parent {}", std::os::unix::process::parent_id());
+    0
 }
 
 /// A server of the configuration, started as a host does.

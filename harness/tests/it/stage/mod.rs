@@ -2,6 +2,7 @@
 
 mod ends;
 mod fake;
+mod idle;
 mod order;
 mod relay;
 mod survivors;
