@@ -247,13 +247,15 @@ pub fn run<'s>(
 
 /// Whether a tool that a rule denies was hidden, so that its published name is still to be proven.
 fn needs_twin(plan: &Plan, offers: &[Offer]) -> bool {
+    if plan.twin_rules.is_none() {
+        return false;
+    }
     let offered = identify(plan, offers);
     let denied = plan
         .uses
         .iter()
         .filter(|planned| matches!(planned.kind, UseKind::Deny { by } if by != Some(DenyBy::Schema)));
-    plan.twin_rules.is_some()
-        && denied.into_iter().any(|planned| !offered.iter().flatten().any(|tool| *tool == planned.tool))
+    denied.into_iter().any(|planned| !offered.iter().flatten().any(|tool| *tool == planned.tool))
 }
 
 fn host_run(
