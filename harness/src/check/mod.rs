@@ -17,6 +17,7 @@ mod isolation;
 mod lanes;
 mod once;
 mod order;
+mod overlap;
 mod reading;
 mod schema;
 mod sheet;
@@ -24,7 +25,7 @@ mod stable_list;
 mod steps;
 mod table;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 mod traits;
 pub(crate) mod view;
 mod wire_name;
@@ -55,6 +56,7 @@ pub fn judge(plan: &Plan, trace: &Trace) -> Vec<Finding> {
     catalogue::check(&view, &mut sheet);
     claims::check(&view, &mut sheet);
     traits::check(&view, &mut sheet);
+    overlap::check(&view, &mut sheet);
     lanes::check(&view, &mut sheet);
     named(&view, &mut sheet);
     sheet.findings

@@ -37,11 +37,7 @@ impl Names {
         // A rule that cannot be applied was an error of the plan; without it the words remain.
         if let Ok(rule) = NameRule::new(&plan.profile) {
             let tools = plan.servers.iter().flat_map(|server| {
-                server
-                    .script
-                    .tools
-                    .iter()
-                    .map(|tool| ToolRef { server: server.key.clone(), tool: tool.name.clone() })
+                server.all_tools().map(|tool| ToolRef { server: server.key.clone(), tool: tool.name.clone() })
             });
             for tool in tools {
                 if let Ok(published) = rule.published(&tool) {

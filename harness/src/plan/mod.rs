@@ -1,6 +1,7 @@
 //! Scenario × profile × revision × transport, made into plans.
 
 mod build;
+mod cues;
 mod revisions;
 mod rules;
 mod seed;
@@ -8,6 +9,7 @@ mod semantics;
 mod types;
 
 pub use build::{Select, plan, plan_one};
+pub use cues::{Cue, CueAct, Moment};
 pub use revisions::{PLAYED, SelectRevisions};
 pub use seed::word;
 pub use semantics::{load, semantic_errors};

@@ -9,7 +9,6 @@ impl Host<'_> {
     pub(super) fn body(&self) -> Json {
         let offers = self.links.iter().flat_map(|link| link.tools.iter().map(move |tool| (&link.key, tool)));
         let names = crate::host::names::Names::new(&self.plan.profile).unwrap();
-        let prompt = self.plan.prompts[0].as_str();
         match self.plan.profile.model.api {
             ApiName::AnthropicMessages => {
                 let tools = offers.map(|(key, tool)| {
@@ -20,14 +19,12 @@ impl Host<'_> {
                         ("input_schema", tool.get("inputSchema").cloned().unwrap_or(Json::Null)),
                     ])
                 });
-                let text = Json::object([("type", "text"), ("text", prompt)]);
-                let first = Json::object([("role", Json::from("user")), ("content", Json::array([text]))]);
                 Json::object([
                     ("model", Json::from("m")),
                     ("max_tokens", 1000.into()),
                     ("stream", true.into()),
                     ("tools", Json::array(tools)),
-                    ("messages", Json::array([first].into_iter().chain(self.history.iter().cloned()))),
+                    ("messages", Json::Array(self.history.clone())),
                 ])
             }
             ApiName::Synthetic => {
@@ -39,9 +36,7 @@ impl Host<'_> {
                         ("input_schema", tool.get("inputSchema").cloned().unwrap_or(Json::Null)),
                     ])
                 });
-                let first = synthetic("user", Json::array([Json::object([("type", "text"), ("text", prompt)])]));
-                let messages = [first].into_iter().chain(self.history.iter().cloned());
-                Json::object([("tools", Json::array(tools)), ("messages", Json::array(messages))])
+                Json::object([("tools", Json::array(tools)), ("messages", Json::Array(self.history.clone()))])
             }
             ApiName::OpenaiResponses => {
                 let spaces = self.links.iter().map(|link| {
@@ -70,21 +65,37 @@ impl Host<'_> {
                         ("tools", Json::Array(tools)),
                     ])
                 });
-                let text = Json::object([("type", "input_text"), ("text", prompt)]);
-                let first = Json::object([
-                    ("type", Json::from("message")),
-                    ("role", "user".into()),
-                    ("content", Json::array([text])),
-                ]);
                 Json::object([
                     ("model", Json::from("m")),
                     ("stream", true.into()),
                     ("store", false.into()),
                     ("tools", Json::array(spaces.filter(|space| !space.get("tools").unwrap().items().is_empty()))),
-                    ("input", Json::array([first].into_iter().chain(self.history.iter().cloned()))),
+                    ("input", Json::Array(self.history.clone())),
                 ])
             }
         }
+    }
+
+    /// Puts a message of the user into the history, in the form of the API.
+    pub(super) fn hear(&mut self, prompt: &str) {
+        let message = match self.plan.profile.model.api {
+            ApiName::AnthropicMessages => {
+                let text = Json::object([("type", "text"), ("text", prompt)]);
+                Json::object([("role", Json::from("user")), ("content", Json::array([text]))])
+            }
+            ApiName::Synthetic => {
+                synthetic("user", Json::array([Json::object([("type", "text"), ("text", prompt)])]))
+            }
+            ApiName::OpenaiResponses => {
+                let text = Json::object([("type", "input_text"), ("text", prompt)]);
+                Json::object([
+                    ("type", Json::from("message")),
+                    ("role", "user".into()),
+                    ("content", Json::array([text])),
+                ])
+            }
+        };
+        self.history.push(message);
     }
 
     /// Puts the reply and the results into the history, in the form of the API.
@@ -111,8 +122,11 @@ impl Host<'_> {
                         ("is_error", is_error.into()),
                     ])
                 });
-                let user = Json::object([("role", Json::from("user")), ("content", Json::array(results))]);
-                self.history.extend([assistant, user]);
+                self.history.push(assistant);
+                if !told.is_empty() {
+                    self.history
+                        .push(Json::object([("role", Json::from("user")), ("content", Json::array(results))]));
+                }
             }
             ApiName::Synthetic => {
                 let results = told.iter().map(|(id, told)| {

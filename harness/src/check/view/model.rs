@@ -73,12 +73,22 @@ pub(crate) struct Question<'a> {
 impl Exchange<'_> {
     /// The results that this request tells of a use.
     pub(crate) fn results(&self, id: &str) -> Vec<&ToolResult> {
+        self.tool_results().filter(|result| result.id == id).collect()
+    }
+
+    /// All results that this request tells.
+    pub(crate) fn tool_results(&self) -> impl Iterator<Item = &ToolResult> {
         let items = self.request.as_ref().map(|request| request.items.as_slice()).unwrap_or_default();
-        let results = items.iter().filter_map(|item| match item {
+        items.iter().filter_map(|item| match item {
             Item::ToolResult(result) => Some(result),
             _ => None,
-        });
-        results.filter(|result| result.id == id).collect()
+        })
+    }
+
+    /// How our tool is offered.
+    pub(crate) fn entry(&self, tool: &ToolRef) -> Option<&Offer> {
+        let offered = self.offers.iter().find(|offer| offer.tool == *tool)?;
+        self.request.as_ref()?.offers.iter().find(|offer| offer.published == offered.published)
     }
 
     /// Whether our tool is offered.
