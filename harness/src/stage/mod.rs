@@ -14,11 +14,13 @@ mod recorder;
 mod run;
 mod sandbox;
 mod script;
+mod stop;
 mod strays;
 pub mod supervisor;
 #[cfg(target_os = "linux")]
 mod sys;
 mod thread;
+mod version;
 mod watch;
 mod wires;
 
@@ -41,9 +43,11 @@ use crate::trace::redact::Redactor;
 use crate::trace::{Header, Trace};
 
 pub use deadline::{Deadlines, Phase};
+pub use ground::isolation_refused;
 pub use idle::Supervisors;
 pub use interrupt::{Interrupter, interrupter};
 pub use sandbox::{Keep, Kept, SandboxError};
+pub use version::{ask_version, locate};
 
 use console::Console;
 use ground::Ground;
@@ -269,7 +273,7 @@ fn host_run(
     let run = rec.begin_run();
     let ground = Ground::new(subject, options)?;
     let isolation = ground.isolation();
-    let sandbox = Sandbox::new()?;
+    let sandbox = ground.sandbox(options.keep)?;
     let (token, key) = (random_word()?, format!("hopcheck-{}", random_word()?));
     let canaries = canaries(plan);
     rec.set_redactor(Redactor::new(&canaries, std::slice::from_ref(&key)));
@@ -283,7 +287,7 @@ fn host_run(
     sandbox.write(&rendered.files)?;
 
     rec.record(Draft::new(Kind::RunStart).fact("role", role.as_str()).fact("isolation", isolation.as_str()));
-    let (supervisor, facts) = launcher.launch(&rendered, &sandbox, options.keep, ends)?;
+    let (supervisor, facts) = launcher.launch(&rendered, &sandbox, ends)?;
     rec.record(host_start(plan, facts, &sandbox));
     let parts = Parts {
         plan,
@@ -296,10 +300,10 @@ fn host_run(
         rec,
     };
     let Ended { reason, model, supervisor } = HostRun::new(parts, options).run();
+    kept.extend(sandbox.close(options.keep, &rendered));
     if let (Some(supervisors), Some(supervisor)) = (&options.supervisors, supervisor) {
         supervisors.give(isolation, supervisor);
     }
-    kept.extend(sandbox.close(options.keep, &rendered));
     Ok((reason, model.into_offers()))
 }
 

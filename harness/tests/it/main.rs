@@ -13,3 +13,4 @@ mod recorded;
 mod schemas;
 mod snapshots;
 mod stage;
+mod stress;
