@@ -5,6 +5,7 @@ mod console;
 mod deadline;
 mod door;
 mod ground;
+mod idle;
 mod interrupt;
 mod isolation;
 mod launch;
@@ -43,6 +44,7 @@ use crate::trace::{Header, Trace};
 pub use deadline::{Deadlines, Phase};
 pub use ground::Launch;
 pub use ground::isolation_refused;
+pub use idle::Supervisors;
 pub use interrupt::{Interrupter, interrupter};
 pub use sandbox::{Keep, Kept, SandboxError};
 pub use version::{ask_version, locate};
@@ -50,7 +52,7 @@ pub use version::{ask_version, locate};
 use console::Console;
 use ground::Ground;
 use recorder::{Draft, Recorder};
-use run::{HostRun, Parts, Reason};
+use run::{Ended, HostRun, Parts, Reason};
 use sandbox::Sandbox;
 use script::Model;
 use wires::Wires;
@@ -85,6 +87,8 @@ pub struct StageOptions {
     pub self_exe: PathBuf,
     /// What ends a run early.
     pub interrupter: Option<&'static Interrupter>,
+    /// Where supervisors wait for another run; without it each run starts its own.
+    pub supervisors: Option<Supervisors>,
 }
 
 impl StageOptions {
@@ -98,6 +102,7 @@ impl StageOptions {
             deadlines: Deadlines::default(),
             self_exe: self_exe.into(),
             interrupter: None,
+            supervisors: None,
         }
     }
 }
@@ -210,13 +215,15 @@ pub fn run(
 
 /// Whether a tool that a rule denies was hidden, so that its published name is still to be proven.
 fn needs_twin(plan: &Plan, offers: &[Offer]) -> bool {
+    if plan.twin_rules.is_none() {
+        return false;
+    }
     let offered = identify(plan, offers);
     let denied = plan
         .uses
         .iter()
         .filter(|planned| matches!(planned.kind, UseKind::Deny { by } if by != Some(DenyBy::Schema)));
-    plan.twin_rules.is_some()
-        && denied.into_iter().any(|planned| !offered.iter().flatten().any(|tool| *tool == planned.tool))
+    denied.into_iter().any(|planned| !offered.iter().flatten().any(|tool| *tool == planned.tool))
 }
 
 fn host_run(
@@ -256,8 +263,11 @@ fn host_run(
         drive,
         rec,
     };
-    let (reason, model) = HostRun::new(parts, options).run();
+    let Ended { reason, model, supervisor } = HostRun::new(parts, options).run();
     kept.extend(sandbox.close(options.keep, &rendered));
+    if let (Some(supervisors), Some(supervisor)) = (&options.supervisors, supervisor) {
+        supervisors.give(isolation, supervisor);
+    }
     Ok((reason, model.into_offers()))
 }
 
