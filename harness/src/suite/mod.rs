@@ -5,6 +5,7 @@ mod outline;
 mod place;
 mod program;
 mod session;
+mod transcripts;
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -18,7 +19,8 @@ use crate::revision::Revision;
 use choice::{Builtin, Choice, Extent};
 use place::Place;
 use program::{Package, Program};
-use session::{Session, Strictness};
+use session::{Rules, Session, Strictness};
+use transcripts::Transcripts;
 
 /// A suite of conformance tests for one host, run by `cargo test`.
 ///
@@ -86,6 +88,7 @@ pub struct Suite {
     program: Program,
     choice: Choice,
     baseline: Option<PathBuf>,
+    snapshots: Option<PathBuf>,
     revisions: Revisions,
     strictness: Strictness,
 }
@@ -116,6 +119,7 @@ impl Suite {
             program: Program::default(),
             choice: Choice::default(),
             baseline: None,
+            snapshots: None,
             revisions: Revisions::Default,
             strictness: Strictness::Lenient,
         }
@@ -211,6 +215,16 @@ impl Suite {
         self
     }
 
+    /// Holds the transcript of each run against the accepted one in this folder, `FOLDER/HOST/AREA/NAME[CASE].snap`. One that
+    /// differs fails, as does one that nobody has accepted yet.
+    ///
+    /// `HOPCHECK_ACCEPT=1 cargo test` accepts what it gives, and takes away the files of scenarios that are gone. It has to be
+    /// one process, so not `cargo nextest`. `hopcheck run --snapshots FOLDER` reads and writes the same files.
+    pub fn snapshots(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.snapshots = Some(folder.into());
+        self
+    }
+
     /// Only one revision of the specification, such as `2025-11-25`. Without it, the newest with a handshake and the newest
     /// without that the host has, unless a scenario says otherwise.
     pub fn revision(mut self, revision: impl Into<String>) -> Self {
@@ -277,8 +291,10 @@ impl Suite {
                 return Err(Failure::Files(strangers));
             }
         }
+        let transcripts = self.snapshots.as_ref().map(|folder| Transcripts::new(place.path(folder)));
+        let rules = Rules { baseline, strictness: self.strictness, transcripts };
         let tests = outline::outline(&source, self.variant.as_deref(), &chosen, &select)?;
-        Session::new(place, profile, self.program, tests, select, baseline, self.strictness)
+        Session::new(place, profile, self.program, tests, select, rules)
     }
 }
 
