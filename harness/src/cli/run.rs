@@ -8,7 +8,6 @@ use super::print::{self, Printer, Purpose, Strictness};
 use super::{faults, output};
 use crate::check::finding::{Outcome, Verdict};
 use crate::diagnostic::did_you_mean;
-use crate::host::locate::Located;
 use crate::invocation::{
     self, Accepted, Failure, Job, Settled, Start, Traces, files, hosts, job, judge, known, pool, select,
 };
@@ -16,7 +15,7 @@ use crate::model::Prompts;
 use crate::plan::{Plan, Select, SelectRevisions};
 use crate::report::{Report, RunReport, SnapshotMode};
 use crate::snapshot::store::Scope;
-use crate::stage::{self, Deadlines, Keep, StageOptions};
+use crate::stage::{self, Deadlines, Keep, Launch, StageOptions};
 use crate::trace::Trace;
 
 /// Runs and judges.
@@ -128,7 +127,7 @@ pub(super) fn choose(args: &PlanArgs) -> Result<Chosen, Failure> {
                 let title = &host.profile.title;
                 return Err(Failure::Usage(format!("only the reference host tells lies, {title} does not")));
             }
-            lie(&mut host.located, fault);
+            lie(&mut host.launch, fault);
         }
     }
     let scenarios = select::scenarios(&args.scenarios)?;
@@ -155,8 +154,10 @@ fn check_fault(fault: &str) -> Result<(), Failure> {
 }
 
 /// Makes the reference host tell a lie.
-pub(super) fn lie(host: &mut Located, fault: &str) {
-    host.bin.extend(["--fault".to_owned(), fault.to_owned()]);
+pub(super) fn lie(host: &mut Launch, fault: &str) {
+    if let Launch::Program(argv) = host {
+        argv.extend(["--fault".to_owned(), fault.to_owned()]);
+    }
 }
 
 /// How runs are carried out.

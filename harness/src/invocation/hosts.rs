@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use super::{Failure, files};
 use crate::diagnostic::{Source, did_you_mean};
+use crate::driver::Library;
 use crate::host::decode;
 use crate::host::locate::{self, LocateError, Located};
 use crate::host::profile::Profile;
 use crate::library;
+use crate::stage::Launch;
 
 /// The host that needs nothing but this binary.
 pub const REFERENCE: &str = "reference";
@@ -18,15 +20,17 @@ pub const REFERENCE: &str = "reference";
 pub struct Host {
     /// Its profile, resolved for its version.
     pub profile: Arc<Profile>,
-    /// Its program and version.
-    pub located: Located,
+    /// Its program, or the library that it is.
+    pub launch: Launch,
+    /// The version that it reports; empty where it reports none.
+    pub version: String,
 }
 
 impl Host {
     /// The version for which the profile was resolved.
     #[must_use]
     pub fn version(&self) -> Option<&str> {
-        Some(self.located.version.as_str()).filter(|version| !version.is_empty())
+        Some(self.version.as_str()).filter(|version| !version.is_empty())
     }
 }
 
@@ -121,7 +125,26 @@ fn resolved(
         LocateError::NoHome(_) => Failure::Harness(error.to_string()),
         _ => Failure::Host(error.to_string()),
     })?;
-    let version = Some(located.version.as_str()).filter(|version| !version.is_empty());
-    let profile = parse(source, variant, version)?;
-    Ok(Host { profile: Arc::new(profile), located })
+    let Located { bin, version } = located;
+    launched(source, variant, Launch::Program(bin), version)
+}
+
+/// Resolves a profile for a library.
+///
+/// # Errors
+/// Everything that is wrong with the profile (usage).
+pub fn library(source: &Arc<Source>, profile: &Profile, library: Library) -> Result<Host, Failure> {
+    let version = library.version().to_owned();
+    launched(source, profile.variant.as_deref(), Launch::Library(library), version)
+}
+
+fn launched(
+    source: &Arc<Source>,
+    variant: Option<&str>,
+    launch: Launch,
+    version: String,
+) -> Result<Host, Failure> {
+    let known = Some(version.as_str()).filter(|version| !version.is_empty());
+    let profile = Arc::new(parse(source, variant, known)?);
+    Ok(Host { profile, launch, version })
 }

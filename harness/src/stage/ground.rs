@@ -9,10 +9,54 @@ use super::console::HostEnds;
 use super::door::Door;
 use super::launch::{Isolation, Supervisor};
 use super::sandbox::{Keep, Sandbox};
-use super::{Isolate, StageError, StageOptions, Subject};
+use super::{Isolate, StageError, StageOptions};
 use crate::driver::Library;
+use crate::host::profile::DriveKind;
 use crate::host::render::Rendered;
 use crate::json::Json;
+use crate::plan::Plan;
+
+/// The host of a run.
+#[derive(Clone, Debug)]
+pub enum Launch {
+    /// A program with its leading arguments.
+    Program(Vec<String>),
+    /// A library, which is run on a thread of this program.
+    Library(Library),
+}
+
+impl<P: AsRef<[String]> + ?Sized> From<&P> for Launch {
+    fn from(program: &P) -> Self {
+        Self::Program(program.as_ref().to_vec())
+    }
+}
+
+impl From<Library> for Launch {
+    fn from(library: Library) -> Self {
+        Self::Library(library)
+    }
+}
+
+impl Launch {
+    /// That the drive of the plan is one for such a host.
+    pub(super) fn fits(&self, plan: &Plan) -> Result<(), StageError> {
+        let described = match plan.profile.drives.get(plan.drive).map(|drive| drive.kind) {
+            Some(DriveKind::InProcess) => LIBRARY,
+            _ => PROGRAM,
+        };
+        let given = match self {
+            Self::Program(_) => PROGRAM,
+            Self::Library(_) => LIBRARY,
+        };
+        if described == given {
+            return Ok(());
+        }
+        Err(StageError::OtherSort { profile: plan.profile.name.clone(), described, given })
+    }
+}
+
+const PROGRAM: &str = "a program";
+const LIBRARY: &str = "a library";
 
 /// Prepared for a host, before anything of the run is known.
 pub(super) enum Ground<'s> {
@@ -30,17 +74,17 @@ pub(super) enum Launcher<'s> {
 static REFUSED: AtomicBool = AtomicBool::new(false);
 
 impl<'s> Ground<'s> {
-    pub(super) fn new(subject: Subject<'s>, options: &StageOptions) -> Result<Self, StageError> {
-        match (subject, options.isolate) {
-            (Subject::Library(_), Isolate::Yes) => {
+    pub(super) fn new(launch: &'s Launch, options: &StageOptions) -> Result<Self, StageError> {
+        match (launch, options.isolate) {
+            (Launch::Library(_), Isolate::Yes) => {
                 let why = "the host is a library and has the network of this program";
                 Err(StageError::Isolation(io::Error::new(io::ErrorKind::Unsupported, why)))
             }
-            (Subject::Library(library), _) => Ok(Self::Library(library)),
-            (Subject::Program(_), Isolate::Yes) => {
+            (Launch::Library(library), _) => Ok(Self::Library(library)),
+            (Launch::Program(_), Isolate::Yes) => {
                 start(options, Isolation::Network).map_err(StageError::Isolation)
             }
-            (Subject::Program(_), Isolate::Auto)
+            (Launch::Program(_), Isolate::Auto)
                 if cfg!(target_os = "linux") && !REFUSED.load(Ordering::Relaxed) =>
             {
                 start(options, Isolation::Network).or_else(|_| {
@@ -49,7 +93,7 @@ impl<'s> Ground<'s> {
                     start(options, Isolation::None).map_err(StageError::Supervisor)
                 })
             }
-            (Subject::Program(_), Isolate::Auto | Isolate::No) => {
+            (Launch::Program(_), Isolate::Auto | Isolate::No) => {
                 start(options, Isolation::None).map_err(StageError::Supervisor)
             }
         }

@@ -9,7 +9,7 @@ use libtest_mimic::{Arguments, Completion, Failed, Trial};
 use super::choice::Extent;
 use super::outline::{Standing, Test};
 use super::place::Place;
-use super::program::Program;
+use super::program::{At, Program};
 use super::transcripts::Transcripts;
 use crate::baseline::Baseline;
 use crate::check::finding::Outcome;
@@ -127,8 +127,8 @@ impl Shared {
             Err(reason) => return Ok(Completion::ignored_with(reason)),
         };
         let path = Some(self.traces.path(&plan.key)?);
-        let ran =
-            job::one(Job { planned: Planned::Run(plan), located: host.located.clone(), path }, &self.options);
+        let Host { launch, version, .. } = host.clone();
+        let ran = job::one(Job { planned: Planned::Run(plan), launch, version, path }, &self.options);
         let mut drift = Ok(None);
         let settled = invocation::settle(ran, &self.traces, |plan, trace| {
             let mut run = judge::report(plan, trace);
@@ -163,8 +163,9 @@ impl Shared {
     fn find_host(&self) -> Result<Host, Failure> {
         let source = &self.profile.source;
         match self.program.locate(&self.place)? {
-            Some(program) => hosts::at(source, &self.profile, vec![program.to_string_lossy().into_owned()]),
-            None => hosts::found(source, &self.profile),
+            At::Profile => hosts::found(source, &self.profile),
+            At::File(program) => hosts::at(source, &self.profile, vec![program.to_string_lossy().into_owned()]),
+            At::Library(library) => hosts::library(source, &self.profile, library),
         }
     }
 
@@ -201,6 +202,13 @@ impl Shared {
         let mut runs = self.passed.lock().unwrap_or_else(PoisonError::into_inner);
         runs.sort_by(|a, b| (&a.scenario, a.revision, a.transport).cmp(&(&b.scenario, b.revision, b.transport)));
         let mut text = report::known_failures(&runs) + &report::newer(&runs);
+        if matches!(self.program, Program::Library(_)) {
+            text.push_str(&format!(
+                "note: {} ran inside this program, with the features that hopcheck turns on, and with a model lane that is \
+                 made of what it offers and returns\n",
+                self.profile.name
+            ));
+        }
         for run in runs.iter().filter(|run| run.outcome == Outcome::Warn) {
             text.push_str(&report::run_line(run));
             for finding in run.problems() {

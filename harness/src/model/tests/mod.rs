@@ -275,7 +275,7 @@ fn synthetic_body(said: &[Said], tools: Json) -> Json {
             "tool",
             Json::array([Json::object([
                 ("type", Json::from("tool_result")),
-                ("id", id.into()),
+                ("tool_use_id", id.into()),
                 ("is_error", false.into()),
                 ("content", text(told)),
             ])]),
