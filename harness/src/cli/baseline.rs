@@ -40,12 +40,16 @@ fn update(args: &BaselineUpdateArgs) -> Result<Exit, Failure> {
     };
     let executed = run::execute(jobs, &plans, &traces, report, &mut printer);
     traces.tidy();
-    let Executed { runs, unstarted } = executed?;
+    let Executed { runs, unstarted, skipped } = executed?;
     // Something that did not run is not known to fail.
     let errors = runs.iter().filter(|run| run.outcome == Outcome::Error).count();
     if errors > 0 {
         output::complain(&format!("{errors} runs are errors, so {} stays as it is", args.file.display()));
         return Ok(if unstarted > 0 { Exit::Host } else { Exit::Harness });
+    }
+    if skipped > 0 {
+        output::complain(&format!("not all was run, so {} stays as it is", args.file.display()));
+        return Ok(run::cut_short(skipped));
     }
     let covered: Vec<_> = runs.into_iter().filter(|run| baseline.covers(&run.host.version)).collect();
     let updated = update::update(&baseline, &covered).map_err(|error| Failure::Files(vec![error]))?;

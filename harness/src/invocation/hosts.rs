@@ -7,10 +7,10 @@ use super::{Failure, files};
 use crate::diagnostic::{Source, did_you_mean};
 use crate::driver::Library;
 use crate::host::decode;
-use crate::host::locate::{self, LocateError, Located};
+use crate::host::locate::{LocateError, Located};
 use crate::host::profile::Profile;
 use crate::library;
-use crate::stage::Launch;
+use crate::stage::{self, Launch};
 
 /// The host that needs nothing but this binary.
 pub const REFERENCE: &str = "reference";
@@ -105,7 +105,7 @@ fn parse(source: &Arc<Source>, variant: Option<&str>, version: Option<&str>) -> 
 /// # Errors
 /// A program that is not installed, does not start or does not tell its version (host).
 pub fn found(source: &Arc<Source>, profile: &Profile) -> Result<Host, Failure> {
-    resolved(source, profile.variant.as_deref(), locate::locate(profile, &super::self_exe()?))
+    resolved(source, profile.variant.as_deref(), stage::locate(profile, &super::self_exe()?))
 }
 
 /// Resolves a profile for a program at a known place: program and leading arguments.
@@ -113,7 +113,7 @@ pub fn found(source: &Arc<Source>, profile: &Profile) -> Result<Host, Failure> {
 /// # Errors
 /// A program that does not start or does not tell its version (host).
 pub fn at(source: &Arc<Source>, profile: &Profile, bin: Vec<String>) -> Result<Host, Failure> {
-    resolved(source, profile.variant.as_deref(), locate::ask(profile, bin))
+    resolved(source, profile.variant.as_deref(), stage::ask_version(profile, bin, &super::self_exe()?))
 }
 
 fn resolved(
@@ -122,7 +122,7 @@ fn resolved(
     located: Result<Located, LocateError>,
 ) -> Result<Host, Failure> {
     let located = located.map_err(|error| match error {
-        LocateError::NoHome(_) => Failure::Harness(error.to_string()),
+        LocateError::NoStage(_) => Failure::Harness(error.to_string()),
         _ => Failure::Host(error.to_string()),
     })?;
     let Located { bin, version } = located;

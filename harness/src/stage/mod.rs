@@ -13,11 +13,13 @@ mod recorder;
 mod run;
 mod sandbox;
 mod script;
+mod stop;
 mod strays;
 pub mod supervisor;
 #[cfg(target_os = "linux")]
 mod sys;
 mod thread;
+mod version;
 mod watch;
 mod wires;
 
@@ -40,8 +42,10 @@ use crate::trace::{Header, Trace};
 
 pub use deadline::{Deadlines, Phase};
 pub use ground::Launch;
+pub use ground::isolation_refused;
 pub use interrupt::{Interrupter, interrupter};
 pub use sandbox::{Keep, Kept, SandboxError};
+pub use version::{ask_version, locate};
 
 use console::Console;
 use ground::Ground;
@@ -226,7 +230,7 @@ fn host_run(
     let run = rec.begin_run();
     let ground = Ground::new(launch, options)?;
     let isolation = ground.isolation();
-    let sandbox = Sandbox::new()?;
+    let sandbox = ground.sandbox(options.keep)?;
     let (token, key) = (random_word()?, format!("hopcheck-{}", random_word()?));
     let canaries = canaries(plan);
     rec.set_redactor(Redactor::new(&canaries, std::slice::from_ref(&key)));
@@ -240,7 +244,7 @@ fn host_run(
     sandbox.write(&rendered.files)?;
 
     rec.record(Draft::new(Kind::RunStart).fact("role", role.as_str()).fact("isolation", isolation.as_str()));
-    let (supervisor, facts) = launcher.launch(&rendered, &sandbox, options.keep, ends)?;
+    let (supervisor, facts) = launcher.launch(&rendered, &sandbox, ends)?;
     rec.record(host_start(plan, facts, &sandbox));
     let parts = Parts {
         plan,

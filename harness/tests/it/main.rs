@@ -14,3 +14,4 @@ mod recorded;
 mod schemas;
 mod snapshots;
 mod stage;
+mod stress;
