@@ -1,5 +1,6 @@
 //! `cargo test` for the author of a host.
 
+mod build;
 mod choice;
 mod outline;
 mod place;
@@ -17,9 +18,10 @@ use crate::driver::{self, Library};
 use crate::invocation::{Failure, files, hosts, known, route, self_exe};
 use crate::plan::{Select, SelectRevisions};
 use crate::revision::Revision;
+use build::Package;
 use choice::{Builtin, Choice, Extent};
 use place::Place;
-use program::{Package, Program};
+use program::Program;
 use session::{Rules, Session, Strictness};
 use transcripts::Transcripts;
 
@@ -88,6 +90,8 @@ pub struct Suite {
     host_file: Option<PathBuf>,
     variant: Option<String>,
     program: Program,
+    binary: Option<String>,
+    build_arguments: Vec<String>,
     choice: Choice,
     baseline: Option<PathBuf>,
     snapshots: Option<PathBuf>,
@@ -119,6 +123,8 @@ impl Suite {
             host_file: None,
             variant: None,
             program: Program::default(),
+            binary: None,
+            build_arguments: Vec::new(),
             choice: Choice::default(),
             baseline: None,
             snapshots: None,
@@ -159,21 +165,15 @@ impl Suite {
         self
     }
 
-    /// The same for a package with several binaries.
-    pub fn bin_named(mut self, package: impl Into<String>, binary: impl Into<String>) -> Self {
-        self.program =
-            Program::Package(Package { name: package.into(), binary: Some(binary.into()), arguments: Vec::new() });
+    /// Which binary of the package of [`bin_of`](Self::bin_of), where it has several and none has its name.
+    pub fn bin_named(mut self, binary: impl Into<String>) -> Self {
+        self.binary = Some(binary.into());
         self
     }
 
-    /// The same with further arguments of `cargo build`, such as `["--release"]` or `["--features", "mcp"]`.
-    pub fn bin_built_with<A: Into<String>>(
-        mut self,
-        package: impl Into<String>,
-        arguments: impl IntoIterator<Item = A>,
-    ) -> Self {
-        let arguments = arguments.into_iter().map(Into::into).collect();
-        self.program = Program::Package(Package { name: package.into(), binary: None, arguments });
+    /// Further arguments of the `cargo build` of [`bin_of`](Self::bin_of), such as `--release`, or `--features` and `mcp`.
+    pub fn build_args<A: Into<String>>(mut self, arguments: impl IntoIterator<Item = A>) -> Self {
+        self.build_arguments.extend(arguments.into_iter().map(Into::into));
         self
     }
 
@@ -325,7 +325,8 @@ impl Suite {
         };
         let source = files::read(&place.path(host_file))?;
         let profile = hosts::with_variant(&source, self.variant.as_deref())?;
-        self.program.fits(&profile)?;
+        let program = self.program.built(self.binary, self.build_arguments)?;
+        program.fits(&profile)?;
         let select = Select { revisions: self.revisions.select()?, ..Select::default() };
         let all = self.choice.all(&place, extent)?;
         let chosen = self.choice.choose(&all, extent)?;
@@ -343,7 +344,7 @@ impl Suite {
         let transcripts = self.snapshots.as_ref().map(|folder| Transcripts::new(place.path(folder)));
         let rules = Rules { baseline, strictness: self.strictness, transcripts };
         let tests = outline::outline(&source, self.variant.as_deref(), &chosen, &select)?;
-        Session::new(place, profile, self.program, tests, select, rules)
+        Session::new(place, profile, program, tests, select, rules)
     }
 }
 

@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use libtest_mimic::{Arguments, Completion, Failed, Trial};
+use libtest_mimic::{Arguments, Completion, Failed, FormatSetting, Trial};
 
 use super::choice::Extent;
 use super::outline::{Standing, Test};
@@ -91,10 +91,16 @@ impl Session {
     /// Lists or runs the tests, as the arguments say.
     pub(super) fn run(self, arguments: &Arguments) -> ExitCode {
         let shared = &self.shared;
+        // The printer strips styles where nobody wants them, but not inside of JSON.
+        let plain = arguments.format == Some(FormatSetting::Json);
         let trial = |test: &Test| {
             let ignored = test.standing != Standing::Runs;
-            let (test, shared) = (test.clone(), Arc::clone(shared));
-            Trial::ignorable_test(test.name.clone(), move || shared.test(&test)).with_ignored_flag(ignored)
+            let (name, test, shared) = (test.name.clone(), test.clone(), Arc::clone(shared));
+            let run = move || match shared.test(&test) {
+                Err(failed) if plain => Err(stripped(&failed)),
+                done => done,
+            };
+            Trial::ignorable_test(name, run).with_ignored_flag(ignored)
         };
         let conclusion = libtest_mimic::run(arguments, self.tests.iter().map(trial).collect());
         if arguments.list {
@@ -243,6 +249,11 @@ impl Shared {
         }
         Ok(())
     }
+}
+
+/// The same failure without colour.
+fn stripped(failed: &Failed) -> Failed {
+    anstream::adapter::strip_str(failed.message().unwrap_or_default()).to_string().into()
 }
 
 /// A failure with the places that it points to.
