@@ -530,8 +530,14 @@ impl<'r> HostRun<'r> {
         for line in self.parts.console.take_lines() {
             self.hear(line);
         }
-        while let Some(visit) = self.parts.door.next() {
+        // What comes after too much is left where it is: the run is over.
+        while self.parts.rec.excess().is_none()
+            && let Some(visit) = self.parts.door.next()
+        {
             self.visit(visit);
+            if self.parts.door.unread() > MAX_HELD {
+                self.parts.rec.exceed(Excess::Unread);
+            }
         }
     }
 
@@ -549,8 +555,8 @@ impl<'r> HostRun<'r> {
             self.watch.progress();
         }
         self.progress = seen;
-        if self.parts.wires.held() + self.parts.door.held() > MAX_HELD {
-            self.parts.rec.exceed(Excess::Held);
+        if self.parts.wires.unfinished() + self.parts.door.unfinished() > MAX_HELD {
+            self.parts.rec.exceed(Excess::Unfinished);
         }
         if self.parts.rec.excess().is_some() {
             return self.end(Reason::Flood);
