@@ -23,7 +23,7 @@ const MODERN: &str = "2026-07-28";
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How long a server may take to end by itself.
-const PARTING: Duration = Duration::from_millis(500);
+const PARTING: Duration = Duration::from_secs(2);
 
 /// Why a request has no result.
 pub(super) enum Failed {
