@@ -138,6 +138,10 @@ impl Wires {
     pub(super) fn listen(&mut self, reach: Reach) -> io::Result<bool> {
         if self.accepts || reach == Reach::All {
             while let Some((socket, _)) = accepted(self.listener.accept())? {
+                // A relay must not be turned away for those that have come and gone before it.
+                if self.newcomers.len() == MAX_NEWCOMERS {
+                    self.newcomers.retain_mut(|relay| relay.receive(Wait::Never).is_ok() && !relay.is_spent());
+                }
                 // What comes beyond the limit is closed at once.
                 if self.newcomers.len() < MAX_NEWCOMERS {
                     self.newcomers.push(Channel::new(OwnedFd::from(socket)));

@@ -155,6 +155,12 @@ impl Channel {
     pub fn ended(&self) -> bool {
         self.state == State::Ended
     }
+
+    /// Whether the other end is gone, and nothing that it said is left to take.
+    #[must_use]
+    pub fn is_spent(&self) -> bool {
+        self.ended() && self.pending.is_empty()
+    }
 }
 
 impl AsFd for Channel {

@@ -9,6 +9,7 @@ mod cli;
 mod corpus;
 mod guide;
 mod library_host;
+mod packs;
 mod recorded;
 mod schemas;
 mod snapshots;

@@ -159,6 +159,7 @@ fn scenario(source: &Arc<Source>) -> Scenario {
 
 fn profile(source: &Arc<Source>, api: ApiName) -> Profile {
     Profile {
+        pack: None,
         source: Arc::clone(source),
         name: "acme".to_owned(),
         variant: None,
