@@ -35,6 +35,7 @@
 //! assert!(plans.iter().all(|planned| matches!(planned, Planned::Run(plan) if plan.uses.len() == 1)));
 //! ```
 
+pub mod baseline;
 pub mod catalogue;
 pub mod check;
 #[cfg(feature = "cli")]
@@ -60,5 +61,8 @@ pub mod schema;
 pub mod server;
 pub mod snapshot;
 pub mod stage;
+mod suite;
 pub mod trace;
 pub mod wire;
+
+pub use suite::Suite;

@@ -32,6 +32,15 @@ pub struct PlanKey {
 }
 
 impl PlanKey {
+    /// `HOST` or `HOST:VARIANT`, as on the command line and in reports.
+    #[must_use]
+    pub fn host_selector(&self) -> String {
+        match &self.variant {
+            Some(variant) => format!("{}:{variant}", self.host),
+            None => self.host.clone(),
+        }
+    }
+
     /// `HOST` or `HOST.VARIANT`.
     #[must_use]
     pub fn host_file_name(&self) -> String {
