@@ -400,7 +400,15 @@ impl Host<'_> {
                     let acts = self.links[at].server.timer(conn, token);
                     sent.extend(self.perform(at, acts));
                 }
-                other => panic!("no scenario needs {other:?} here"),
+                Act::Raw(bytes) => {
+                    let raw = Json::object([("raw", true)]);
+                    self.tape.write(Kind::ToHost, Some((&key, conn)), None, Some(bytes), raw);
+                }
+                Act::CloseStdout => {
+                    let by = Json::object([("by", "server")]);
+                    self.tape.write(Kind::WireClosed, Some((&key, conn)), None, None, by);
+                    self.links[at].alive = false;
+                }
             }
         }
         sent
