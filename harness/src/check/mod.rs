@@ -18,6 +18,7 @@ mod lanes;
 mod once;
 mod order;
 mod overlap;
+mod pinned;
 mod reading;
 mod schema;
 mod sheet;
@@ -59,6 +60,7 @@ pub fn judge(plan: &Plan, trace: &Trace) -> Vec<Finding> {
     overlap::check(&view, &mut sheet);
     lanes::check(&view, &mut sheet);
     named(&view, &mut sheet);
+    pinned::apply(plan, &mut sheet.findings);
     sheet.findings
 }
 

@@ -95,7 +95,7 @@ faults! {
     /// A changed list is not asked for again.
     IgnoreListChanged = "ignore-list-changed" about ["tools.list-changed.refetch", "expect.change"];
     /// A list is asked for again after each announcement, whatever came before.
-    RefreshForever = "refresh-forever" about ["expect.change"];
+    RefreshForever = "refresh-forever" about ["expect.change", "expect.run-ends"];
     /// Tools that vanished from a list stay.
     KeepRemovedTools = "keep-removed-tools" about ["tools.list-changed.removed-tool-not-called", "expect.change"];
     /// A tool that was listed once keeps its first entry.

@@ -133,7 +133,7 @@ impl Host<'_> {
                     let (content, is_error) = content(told);
                     Json::object([
                         ("type", Json::from("tool_result")),
-                        ("id", id.into()),
+                        ("tool_use_id", id.into()),
                         ("is_error", is_error.into()),
                         ("content", Json::Array(content)),
                     ])
