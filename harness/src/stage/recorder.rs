@@ -8,9 +8,10 @@ use crate::trace::event::{Event, Kind, Lane, Payload};
 use crate::trace::file::Writer;
 use crate::trace::redact::Redactor;
 
-/// What one host run may add to a trace, in bytes. A host that writes more floods us and is stopped: everything is kept
-/// in memory until it is judged.
-const FLOOD: usize = 64 << 20;
+/// What one host run may add to a trace, in bytes: a hundred times what long conversations with real hosts have added. A
+/// host that writes more floods us and is stopped, since everything is kept in memory until it is judged, and judging
+/// takes several times as much.
+const FLOOD: usize = 8 << 20;
 
 /// How many messages one host run may exchange. Checks compare messages with one another, so that a host that asks the
 /// same thing again and again would keep them busy for hours; a conversation has some hundreds.
