@@ -1,7 +1,7 @@
 //! `hop.isolation`: one broken server does not hide the tools of another.
 
 use super::sheet::{Sheet, Tally};
-use super::stable_list::removal;
+use super::stable_list::{is_deferred, removal};
 use super::view::{Run, View, after};
 use crate::trace::event::Event;
 
@@ -33,6 +33,8 @@ fn others_are_offered(run: &Run<'_>, broken: &Event, tally: &mut Tally) {
     for (tool, answer) in &listed {
         if last.offers(tool) {
             tally.holds([broken, *answer, last.event]);
+        } else if is_deferred(run, tool, last) {
+            // Nobody looked for it, so nothing shows whether it could have been found.
         } else if !after(answer, before.event) && removal(run.plan, tool, &listed).is_none() {
             // It was listed a whole turn ago, so the host had time to offer it.
             let reason = format!("`{tool}` is not offered while another server is broken");

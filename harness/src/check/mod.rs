@@ -11,6 +11,7 @@ mod arguments;
 mod catalogue;
 mod claims;
 mod clean_end;
+mod definition;
 mod errors;
 mod gates;
 mod isolation;

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::arguments;
+use super::definition;
 use super::reading;
 use super::sheet::Sheet;
 use super::stable_list::is_gated;
@@ -17,6 +18,7 @@ pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>) {
     spawns(view, sheet);
     opening(view, sheet);
     list_order(view, sheet);
+    offered_schema(view, sheet);
     of_uses(view, sheet, "name-from", "published names were taken from", |_, used| {
         Some((used.name_from.clone(), vec![used.reply]))
     });
@@ -120,6 +122,31 @@ fn opening(view: &View<'_>, sheet: &mut Sheet<'_>) {
         let names = if capabilities.is_empty() { "none".to_owned() } else { list(capabilities) };
         let message = format!("capabilities of the client: {names}");
         sheet.record("client-capabilities", names, message, declaring.into_iter().chain([first]), None);
+    }
+}
+
+/// What the model is shown of the schemas that the servers listed. Under a tool that calls all others there is only text.
+fn offered_schema(view: &View<'_>, sheet: &mut Sheet<'_>) {
+    let mut values = BTreeSet::new();
+    let mut evidence = Vec::new();
+    for run in view.judged() {
+        let mut seen = BTreeSet::new();
+        for exchange in run.main_line() {
+            for offer in exchange.offers.iter().filter(|offer| seen.insert(offer.tool.clone())) {
+                let given = exchange.entry(offer).and_then(|entry| entry.schema.as_ref());
+                let entry = run.entry_before(&offer.tool, exchange.event);
+                let listed = entry.and_then(|(answer, entry)| Some((answer, entry.get("inputSchema")?)));
+                let (Some(given), Some((answer, listed))) = (given, listed) else { continue };
+                if view.plan.profile.model.surface.wrapper().is_none() {
+                    values.insert(definition::difference(listed, given));
+                    evidence.extend([answer, exchange.event]);
+                }
+            }
+        }
+    }
+    if !values.is_empty() {
+        let value = values.into_iter().collect::<Vec<_>>().join(" | ");
+        sheet.record("offered-schema", value.clone(), format!("schemas are shown {value}"), evidence, None);
     }
 }
 

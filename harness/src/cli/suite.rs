@@ -124,10 +124,19 @@ pub fn reference_transcripts() -> Result<Vec<Transcript>, String> {
     transcripts().map_err(|failure| failure.to_string())
 }
 
+/// The variants of the reference host that have transcripts of their own.
+const SURFACES: [&str; 3] = ["search", "search-responses", "wrapper"];
+
+/// The scenarios of those transcripts.
+const SHOWN: &str = "surface";
+
 fn transcripts() -> Result<Vec<Transcript>, Failure> {
-    let hosts = hosts::resolve(&[])?;
     let select = Select { revisions: SelectRevisions::All, seed: super::random_seed(), ..Select::default() };
-    let jobs = plans(&hosts, &select::scenarios(&[])?, &select)?;
+    let mut jobs = plans(&hosts::resolve(&[])?, &select::scenarios(&[])?, &select)?;
+    // On another surface the way to a tool is another; these show it.
+    let surfaces = SURFACES.map(|variant| format!("{}:{variant}", hosts::REFERENCE));
+    let select = Select { revisions: SelectRevisions::Default, ..select };
+    jobs.extend(plans(&hosts::resolve(&surfaces)?, &select::scenarios(&[SHOWN.to_owned()])?, &select)?);
     let mut results: Vec<Option<Ran>> = jobs.iter().map(|_| None).collect();
     run(jobs, pool::workers(None), &options()?, |at, ran| results[at] = Some(ran));
     let mut sections: Vec<(String, Vec<(String, String)>)> = Vec::new();

@@ -8,6 +8,7 @@ use minijinja::{Environment, UndefinedBehavior};
 use regex_lite::Regex;
 
 use super::profile::{NameRule, Profile, Surface};
+use super::surface::Found;
 use crate::plan::Published;
 use crate::scenario::ast::ToolRef;
 
@@ -25,7 +26,7 @@ pub enum NameError {
 /// The name rule of a profile, ready to use.
 pub struct Names<'a> {
     rule: &'a NameRule,
-    surface: Surface,
+    surface: &'a Surface,
     replace: Regex,
     env: Environment<'static>,
 }
@@ -40,7 +41,7 @@ impl<'a> Names<'a> {
         env.set_undefined_behavior(UndefinedBehavior::Strict);
         Ok(Self {
             rule: &profile.names,
-            surface: profile.model.surface,
+            surface: &profile.model.surface,
             replace: Regex::new(&profile.names.replace)?,
             env,
         })
@@ -65,12 +66,21 @@ impl<'a> Names<'a> {
     /// # Errors
     /// A template that cannot be rendered.
     pub fn published(&self, tool: &ToolRef) -> Result<Published, NameError> {
-        Ok(match self.surface {
-            Surface::Flat => Published { namespace: None, name: self.flat(tool)? },
-            Surface::Namespace => Published {
+        let namespaced = match self.surface {
+            Surface::Flat => false,
+            Surface::Namespace => true,
+            Surface::Search(search) => search.found == Found::Namespace,
+            Surface::Wrapper(wrapper) => {
+                return Ok(Published { namespace: None, name: wrapper.tool.clone() });
+            }
+        };
+        Ok(if namespaced {
+            Published {
                 namespace: Some(self.render(&self.rule.namespace, &tool.server, &tool.tool)?),
                 name: self.mangle(&tool.tool),
-            },
+            }
+        } else {
+            Published { namespace: None, name: self.flat(tool)? }
         })
     }
 

@@ -6,6 +6,8 @@ use crate::diagnostic::{Source, Spanned};
 use crate::revision::{Revision, Transport};
 use crate::scenario::ast::Feature;
 
+pub use super::surface::Surface;
+
 /// How to configure, launch and talk to one host, and what it claims.
 #[derive(Clone, Debug)]
 pub struct Profile {
@@ -120,29 +122,6 @@ impl ApiName {
     }
 }
 
-/// How a host offers tools to its model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Surface {
-    /// One flat list.
-    Flat,
-    /// Nested under a namespace per server.
-    Namespace,
-}
-
-impl Surface {
-    /// All.
-    pub const ALL: [Self; 2] = [Self::Flat, Self::Namespace];
-
-    /// Its word in files.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Flat => "flat",
-            Self::Namespace => "namespace",
-        }
-    }
-}
-
 /// What shows, beside the marker of the run, that a request without any answer of ours is one of the main line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MainLine {
@@ -253,6 +232,8 @@ pub struct Claims {
     pub schema_gate: SchemaGate,
     /// How arguments travel.
     pub arguments: ArgumentsClaim,
+    /// The surface that it claims to publish tools by, as a word of [`Surface::WORDS`].
+    pub published: Option<&'static str>,
     /// Revisions per transport.
     pub wire: Vec<(Transport, Vec<Revision>)>,
 }

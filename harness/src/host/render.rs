@@ -119,6 +119,7 @@ fn values(profile: &Profile, site: &Site, rules: &Json, limits: crate::scenario:
             "model",
             Json::object([
                 ("api", Json::from(profile.model.api.as_str())),
+                ("surface", Json::from(profile.model.surface.as_str())),
                 ("base_url", Json::from(&site.model_url)),
                 ("key", Json::from(&site.model_key)),
             ]),

@@ -17,6 +17,20 @@ use crate::json::Json;
 /// # Errors
 /// Undefined names and syntax errors, with the template's name and line.
 pub fn render(name: &str, template: &str, values: &Json) -> Result<String, Error> {
+    render_around(name, template, values, None)
+}
+
+/// Renders one template around a text that goes out exactly as it stands, under the given name: payloads never pass
+/// through the numbers and strings of a template engine.
+///
+/// # Errors
+/// As for [`render`].
+pub fn render_around(
+    name: &str,
+    template: &str,
+    values: &Json,
+    exact: Option<(&str, &str)>,
+) -> Result<String, Error> {
     let mut env = Environment::new();
     env.set_undefined_behavior(UndefinedBehavior::Strict);
     env.set_syntax(syntax()?);
@@ -27,6 +41,9 @@ pub fn render(name: &str, template: &str, values: &Json) -> Result<String, Error
     env.set_formatter(format_value);
     env.add_filter("json", |value: Value| Value::from_safe_string(to_json(&value).to_string()));
     env.add_filter("toml", |value: Value| to_toml(&value).map(Value::from_safe_string));
+    if let Some((name, text)) = exact {
+        env.add_global(name.to_owned(), Value::from_safe_string(text.to_owned()));
+    }
     env.render_named_str(name, template, to_value(values))
 }
 
@@ -130,6 +147,14 @@ mod tests {
             r#"{"v": ["a", {"b c": true}]}"#,
             "v = [\"a\", { \"b c\" = true }]\n",
         );
+    }
+
+    #[test]
+    fn a_payload_goes_out_as_it_stands() {
+        let values = Json::object([("v", "a\"b")]);
+        let payload = r#"{"n": 9007199254740993, "s": "\u00e4"#;
+        let text = render_around("a.json", r#"{"v":"{{ v }}","p":{{ p }}}"#, &values, Some(("p", payload)));
+        assert_eq!(text.unwrap(), format!(r#"{{"v":"a\"b","p":{payload}}}"#));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::revisions::{SelectRevisions, pairs};
 use super::rules::{rules, twin, uses};
 use super::seed::word;
+use super::turns::{Conversation, conversation};
 use super::{Plan, PlanKey, Planned, PlannedServer, PlannedStop, PlannedUse, Turn};
 use crate::host::dialect::{self, DialectError, Rendering};
 use crate::host::names::{NameError, Names};
@@ -135,7 +136,7 @@ fn build(scenario: &Arc<Scenario>, profile: &Arc<Profile>, key: PlanKey) -> Resu
     let api = crate::model::api(profile.model.api);
     let mut planned = Vec::new();
     for (index, (step, one)) in uses(scenario).enumerate() {
-        planned.push(PlannedUse {
+        let mut planned_use = PlannedUse {
             index,
             step,
             span: one.span.clone(),
@@ -145,9 +146,14 @@ fn build(scenario: &Arc<Scenario>, profile: &Arc<Profile>, key: PlanKey) -> Resu
             kind: one.kind.clone(),
             input: one.input.clone(),
             told: one.told.clone(),
-        });
+            wrapped: None,
+        };
+        if let Some(wrapper) = profile.model.surface.wrapper() {
+            planned_use.wrapped = Some(wrapper.arguments(&names, &one.tool, &planned_use.input_text())?);
+        }
+        planned.push(planned_use);
     }
-    let turns = turns(scenario, seed);
+    let Conversation { turns, searches } = conversation(scenario, profile, &names, seed)?;
     let run_marker = format!("hcr-{}", word(seed, &["run", &scenario.id.to_string()], 12));
     Ok(Plan {
         servers: servers(scenario, key.transport, seed),
@@ -160,6 +166,7 @@ fn build(scenario: &Arc<Scenario>, profile: &Arc<Profile>, key: PlanKey) -> Resu
         drive,
         run_marker,
         uses: planned,
+        searches,
         rules,
         twin_rules,
         runs: scenario.runs,
@@ -195,44 +202,6 @@ fn prompts(scenario: &Scenario, marker: &str) -> Vec<String> {
         _ => None,
     });
     std::iter::once(first).chain(further).collect()
-}
-
-fn turns(scenario: &Scenario, seed: u64) -> Vec<Turn> {
-    let mut turns: Vec<Turn> = Vec::new();
-    let mut prompt = 0;
-    let mut next = 0;
-    let mut open = true;
-    // A closing text that carries a word of its own is recognised when the host sends it back as history.
-    let closing = |prompt: usize| Turn {
-        prompt,
-        text: Some(format!("Finished {}.", word(seed, &["say", &prompt.to_string()], 6))),
-        uses: Vec::new(),
-    };
-    for step in &scenario.steps {
-        match &step.verb {
-            Verb::Uses(uses) => {
-                turns.push(Turn { prompt, text: None, uses: (next..next + uses.len()).collect() });
-                next += uses.len();
-                open = true;
-            }
-            Verb::Say(text) => {
-                turns.push(Turn { prompt, text: Some(text.value.clone()), uses: Vec::new() });
-                open = false;
-            }
-            Verb::Prompt(_) => {
-                if open {
-                    turns.push(closing(prompt));
-                }
-                prompt += 1;
-                open = true;
-            }
-            Verb::Connect { .. } | Verb::List { .. } | Verb::Stop(_) => {}
-        }
-    }
-    if open {
-        turns.push(closing(prompt));
-    }
-    turns
 }
 
 /// A stop by signal takes the place of the closing reply: the host is waiting for its model when the signal comes.

@@ -100,6 +100,9 @@ pub struct Plan {
     pub run_marker: String,
     /// Every tool use of the script, in order. A use's index is its identity.
     pub uses: Vec<PlannedUse>,
+    /// Every search of the script for a tool, in order. Uses of the harness, not of the scenario: they make its uses
+    /// possible on a surface that shows no tool by itself, and none of them is a hop.
+    pub searches: Vec<PlannedSearch>,
     /// The replies of the model, in order.
     pub turns: Vec<Turn>,
     /// A stop by signal, where the scenario has one.
@@ -160,10 +163,12 @@ pub struct PlannedUse {
     pub input: Input,
     /// What the model must be told.
     pub told: Option<Told>,
+    /// The argument text of the tool that calls it, where the surface has such a tool.
+    pub wrapped: Option<String>,
 }
 
 impl PlannedUse {
-    /// The argument text that the model emits.
+    /// The argument text that the model gives.
     #[must_use]
     pub fn input_text(&self) -> String {
         match &self.input {
@@ -172,6 +177,21 @@ impl PlannedUse {
             Input::Absent => String::new(),
         }
     }
+}
+
+/// A search for a tool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlannedSearch {
+    /// Its index.
+    pub index: usize,
+    /// The step that needs it.
+    pub step: usize,
+    /// The place of that step's verb in the scenario.
+    pub span: Span,
+    /// The tool that is searched for.
+    pub tool: ToolRef,
+    /// The argument text, which is a JSON object.
+    pub input: String,
 }
 
 /// A name as the model sees it.
@@ -199,8 +219,18 @@ pub struct Turn {
     pub prompt: usize,
     /// Text before the tool uses, or the final text.
     pub text: Option<String>,
-    /// The tool uses, as indices into the plan's uses; empty ends the turn of the conversation.
+    /// The tool uses, as indices into the plan's uses.
     pub uses: Vec<usize>,
+    /// The searches, as indices into the plan's searches. Without uses and searches the turn of the conversation ends.
+    pub searches: Vec<usize>,
+}
+
+impl Turn {
+    /// Whether it is nothing but text.
+    #[must_use]
+    pub fn is_text(&self) -> bool {
+        self.uses.is_empty() && self.searches.is_empty()
+    }
 }
 
 /// A signal to the host instead of a reply.

@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::drive::drive;
 use crate::host::render::{self, RenderError, Rendered, Site, SiteServer};
 use crate::json::Json;
-use crate::model::{Offer, Prompts, Role, identify};
+use crate::model::{Names, Prompts, Request, Role};
 use crate::plan::Plan;
 use crate::scenario::ast::{DenyBy, UseKind};
 use crate::trace::cut::{hex, sha256_hex};
@@ -166,7 +166,7 @@ pub fn run(
     let mut at = 0;
     while let Some(&role) = roles.get(at) {
         at += 1;
-        let (reason, offers) = match host_run(plan, role, bin, options, &mut rec, &mut kept) {
+        let (reason, last) = match host_run(plan, role, bin, options, &mut rec, &mut kept) {
             Ok(ended) => ended,
             Err(error) => {
                 // The file tells why it ends here.
@@ -181,7 +181,7 @@ pub fn run(
         if reason != Reason::Exit {
             break;
         }
-        if role == Role::Main && needs_twin(plan, &offers) {
+        if role == Role::Main && needs_twin(plan, last.as_ref()) {
             roles.push(Role::Twin);
         }
     }
@@ -189,14 +189,14 @@ pub fn run(
 }
 
 /// Whether a tool that a rule denies was hidden, so that its published name is still to be proven.
-fn needs_twin(plan: &Plan, offers: &[Offer]) -> bool {
-    let offered = identify(plan, offers);
+fn needs_twin(plan: &Plan, last: Option<&Request>) -> bool {
+    let offered = last.map(|last| Names::of(plan).offered(last)).unwrap_or_default();
     let denied = plan
         .uses
         .iter()
         .filter(|planned| matches!(planned.kind, UseKind::Deny { by } if by != Some(DenyBy::Schema)));
     plan.twin_rules.is_some()
-        && denied.into_iter().any(|planned| !offered.iter().flatten().any(|tool| *tool == planned.tool))
+        && denied.into_iter().any(|planned| !offered.iter().any(|(tool, _)| *tool == planned.tool))
 }
 
 fn host_run(
@@ -206,7 +206,7 @@ fn host_run(
     options: &StageOptions,
     rec: &mut Recorder,
     kept: &mut Vec<Kept>,
-) -> Result<(Reason, Vec<Offer>), StageError> {
+) -> Result<(Reason, Option<Request>), StageError> {
     let run = rec.begin_run();
     let (supervisor, listener, isolation) = supervisor(options)?;
     let sandbox = Sandbox::new()?;
@@ -241,7 +241,7 @@ fn host_run(
     parts.rec.record(host_start(plan, &rendered, &sandbox, pid));
     let (reason, model) = HostRun::new(parts, options).run();
     kept.extend(sandbox.close(options.keep, &rendered));
-    Ok((reason, model.into_offers()))
+    Ok((reason, model.into_last()))
 }
 
 fn host_start(plan: &Plan, rendered: &Rendered, sandbox: &Sandbox, pid: i64) -> Draft {

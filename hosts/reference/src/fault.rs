@@ -11,10 +11,12 @@ pub struct FaultInfo {
     pub about: &'static [&'static str],
     /// The lie in one sentence.
     pub summary: &'static str,
+    /// The variant of the host that alone can tell it, by its name in the profile.
+    pub variant: Option<&'static str>,
 }
 
 macro_rules! faults {
-    ($(#[doc = $summary:literal] $fault:ident = $name:literal about [$($id:literal),+];)+) => {
+    ($(#[doc = $summary:literal] $fault:ident = $name:literal about [$($id:literal),+] $(on $variant:literal)?;)+) => {
         /// One lie.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub(crate) enum Fault {
@@ -23,11 +25,23 @@ macro_rules! faults {
 
         /// Every lie that the host can tell.
         pub const FAULTS: &[FaultInfo] = &[
-            $(FaultInfo { name: $name, about: &[$($id),+], summary: $summary.trim_ascii() },)+
+            $(FaultInfo {
+                name: $name,
+                about: &[$($id),+],
+                summary: $summary.trim_ascii(),
+                variant: first(&[$($variant)?]),
+            },)+
         ];
 
         const NAMED: &[(&str, Fault)] = &[$(($name, Fault::$fault)),+];
     };
+}
+
+const fn first(variants: &[&'static str]) -> Option<&'static str> {
+    match variants {
+        [] => None,
+        [variant, ..] => Some(variant),
+    }
 }
 
 faults! {
@@ -104,6 +118,22 @@ faults! {
     HideNeighbours = "hide-neighbours" about ["hop.stable-list"];
     /// One broken server hides the tools of all.
     SickServerHidesAll = "sick-server-hides-all" about ["hop.isolation"];
+
+    // The way to a tool that is not offered by itself.
+    /// A search finds nothing.
+    FindNothing = "find-nothing" about ["expect.search"] on "search";
+    /// A search finds the tool before the one that it is for.
+    FindNeighbour = "find-neighbour" about ["expect.search"] on "search";
+    /// What is found lacks its last parameter.
+    DropParameter = "drop-parameter" about ["expect.search"] on "search";
+    /// All tools are offered before any search.
+    PourTable = "pour-table" about ["claim.07-deferred-table"] on "search";
+    /// The tool that calls all others puts its server in front of the name.
+    WrapperPrefixes = "wrapper-prefixes" about ["hop.wire-name"] on "wrapper";
+    /// The tool that calls all others loses the arguments.
+    WrapperLosesArguments = "wrapper-loses-arguments" about ["hop.arguments"] on "wrapper";
+    /// The tool that calls all others sends its own arguments.
+    WrapperSendsItself = "wrapper-sends-itself" about ["hop.arguments"] on "wrapper";
 
     // The gates.
     /// Deny rules are not read.

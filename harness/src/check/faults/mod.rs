@@ -12,6 +12,7 @@ mod hop;
 mod lists;
 mod opening;
 mod process;
+mod search;
 mod told;
 
 use super::table::{joined, rows};
@@ -44,6 +45,7 @@ const TABLES: &[&[TraceFault]] = &[
     asked::FAULTS,
     envelope::FAULTS,
     lists::FAULTS,
+    search::FAULTS,
     hop::FAULTS,
     told::FAULTS,
     gates::FAULTS,

@@ -95,6 +95,12 @@ pub(super) const EXPECTATIONS: &[Requirement] = &[
         "A `list` step: what it names is offered to the model, now and on later turns, and what is hidden is not.",
     ),
     invariant(
+        "expect.search",
+        Vantage::Model,
+        &["hop.stable-list"],
+        "Where tools are searched for: a search for a listed tool finds it, with the parameters that its server listed.",
+    ),
+    invariant(
         "expect.call",
         Vantage::Hop,
         &["tools.call.invokes"],
@@ -175,6 +181,13 @@ pub(super) const CLAIMS: &[Requirement] = &[
         Vantage::Hop,
         &["hop.wire-name"],
         "The model is shown the name that the host's rule gives, and the wire carries the bare name.",
+    ),
+    claim(
+        "claim.07-deferred-table",
+        Level::Policy,
+        Vantage::Model,
+        &["expect.search"],
+        "A host that claims to defer tools shows its model none of ours before a search finds it.",
     ),
     claim(
         "claim.08-no-schema-no-offer",

@@ -28,7 +28,7 @@ pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>, index: usize, step: 
     });
     close(sheet, "expect.list", &step.span, judged, "every page was asked for");
     if !offers.is_empty() || !hidden.is_empty() {
-        let judged = every(view, |run| offered(run, key, turn_after(view.plan, index), offers, hidden));
+        let judged = every(view, |run| offered(run, key, (index, turn_after(view.plan, index)), offers, hidden));
         close(
             sheet,
             "expect.offers",
@@ -142,10 +142,12 @@ fn alive_at_first_request(run: &Run<'_>, key: &str, wanted: u32) -> Tally {
     tally
 }
 
+/// Where tools are searched for, each name of the step was searched for in a turn of its own, and what was not found is
+/// not offered. What an earlier search found says nothing of what the host offers now.
 fn offered(
     run: &Run<'_>,
     key: &str,
-    turn: usize,
+    (step, turn): (usize, usize),
     offers: &[Spanned<String>],
     hidden: &[Spanned<String>],
 ) -> Judged {
@@ -154,6 +156,12 @@ fn offered(
     if exchanges.is_empty() {
         return Judged::Untestable("the model was never asked after this step".to_owned());
     }
+    let searches: Vec<&str> = run
+        .searches
+        .iter()
+        .filter(|search| search.planned.step == step)
+        .map(|search| search.id.as_str())
+        .collect();
     let mut tally = Tally::default();
     let tool = |name: &Spanned<String>| ToolRef { server: key.to_owned(), tool: name.value.clone() };
     for exchange in exchanges {
@@ -166,7 +174,7 @@ fn offered(
         }
         let listed = run.listed_before(exchange.event);
         for tool in hidden.iter().map(tool) {
-            if exchange.offers(&tool) {
+            if exchange.offers_now(&tool, &searches) {
                 tally.fails(format!("`{tool}` is offered and should be hidden"), [exchange.event]);
             } else if let Some((_, answer)) = listed.iter().find(|(known, _)| *known == tool) {
                 // Hidden is only what the host knew of.

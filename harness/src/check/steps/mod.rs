@@ -9,6 +9,7 @@ pub(super) mod list;
 mod model_api;
 mod run_ends;
 mod say;
+mod search;
 mod stop;
 mod told;
 
@@ -34,6 +35,7 @@ pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>) {
     let mut says = 0;
     for (index, step) in view.plan.scenario.steps.iter().enumerate() {
         let first = sheet.findings.len();
+        search::check(view, sheet, index);
         match &step.verb {
             Verb::Connect { servers, spawns } => connect::check(view, sheet, servers, spawns.as_ref(), &step.span),
             Verb::List { .. } => list::check(view, sheet, index, step),
@@ -178,7 +180,9 @@ fn soften(view: &View<'_>, finding: &mut Finding) {
 /// The first turn of the script that follows a step: the model requests from there on show what the step is about.
 fn turn_after(plan: &Plan, step: usize) -> usize {
     let later = |turn: &crate::plan::Turn| {
-        turn.uses.iter().filter_map(|&at| plan.uses.get(at)).any(|planned| planned.step > step)
+        let uses = turn.uses.iter().filter_map(|&at| plan.uses.get(at)).map(|planned| planned.step);
+        let searches = turn.searches.iter().filter_map(|&at| plan.searches.get(at)).map(|planned| planned.step);
+        uses.chain(searches).any(|of| of > step)
     };
     let last = plan.turns.len().saturating_sub(1);
     plan.turns.iter().position(later).unwrap_or(last)

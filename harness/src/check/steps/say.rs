@@ -24,7 +24,7 @@ enum Ends {
 }
 
 fn final_turns(plan: &Plan) -> Vec<usize> {
-    plan.turns.iter().enumerate().filter(|(_, turn)| turn.uses.is_empty()).map(|(at, _)| at).collect()
+    plan.turns.iter().enumerate().filter(|(_, turn)| turn.is_text()).map(|(at, _)| at).collect()
 }
 
 fn judge(run: &Run<'_>, turn: usize, ends: Ends) -> Judged {

@@ -1,77 +1,118 @@
 //! What the correct host sends to its model, in the form of each API.
 
 use super::host::{Host, Told};
-use crate::host::profile::ApiName;
+use crate::host::profile::{ApiName, Profile};
 use crate::json::Json;
 use crate::scenario::ast::ToolRef;
 
 impl Host<'_> {
     pub(super) fn body(&self) -> Json {
-        let offers = self.links.iter().flat_map(|link| link.tools.iter().map(move |tool| (&link.key, tool)));
-        let names = crate::host::names::Names::new(&self.plan.profile).unwrap();
         let prompt = self.plan.prompts[0].as_str();
         match self.plan.profile.model.api {
             ApiName::AnthropicMessages => {
-                let tools = offers.map(|(key, tool)| {
-                    let of = ToolRef { server: key.clone(), tool: tool.str("name").unwrap().to_owned() };
-                    Json::object([
-                        ("name", Json::from(names.published(&of).unwrap().name)),
-                        ("description", tool.get("description").cloned().unwrap_or(Json::Null)),
-                        ("input_schema", tool.get("inputSchema").cloned().unwrap_or(Json::Null)),
-                    ])
-                });
                 let text = Json::object([("type", "text"), ("text", prompt)]);
                 let first = Json::object([("role", Json::from("user")), ("content", Json::array([text]))]);
                 Json::object([
                     ("model", Json::from("m")),
                     ("max_tokens", 1000.into()),
                     ("stream", true.into()),
-                    ("tools", Json::array(tools)),
+                    ("tools", self.flat()),
                     ("messages", Json::array([first].into_iter().chain(self.history.iter().cloned()))),
                 ])
             }
             ApiName::OpenaiResponses => {
-                let spaces = self.links.iter().map(|link| {
-                    let mut namespace = String::new();
-                    let tools: Vec<Json> = link
-                        .tools
-                        .iter()
-                        .map(|tool| {
-                            let of =
-                                ToolRef { server: link.key.clone(), tool: tool.str("name").unwrap().to_owned() };
-                            let published = names.published(&of).unwrap();
-                            namespace = published.namespace.unwrap_or_default();
-                            Json::object([
-                                ("type", Json::from("function")),
-                                ("name", Json::from(published.name)),
-                                ("description", tool.get("description").cloned().unwrap_or(Json::Null)),
-                                ("strict", false.into()),
-                                ("parameters", with_properties(tool.get("inputSchema"))),
-                            ])
-                        })
-                        .collect();
-                    Json::object([
-                        ("type", Json::from("namespace")),
-                        ("name", namespace.into()),
-                        ("description", "tools".into()),
-                        ("tools", Json::Array(tools)),
-                    ])
-                });
                 let text = Json::object([("type", "input_text"), ("text", prompt)]);
                 let first = Json::object([
                     ("type", Json::from("message")),
                     ("role", "user".into()),
                     ("content", Json::array([text])),
                 ]);
+                // What was found stands in the results of the searches.
+                let all = |_: &ToolRef| true;
+                let tools = if self.searches() { Json::array([search_tool()]) } else { self.spaces(all) };
                 Json::object([
                     ("model", Json::from("m")),
                     ("stream", true.into()),
                     ("store", false.into()),
-                    ("tools", Json::array(spaces.filter(|space| !space.get("tools").unwrap().items().is_empty()))),
+                    ("tools", tools),
                     ("input", Json::array([first].into_iter().chain(self.history.iter().cloned()))),
                 ])
             }
         }
+    }
+
+    fn searches(&self) -> bool {
+        self.plan.profile.model.surface.search().is_some()
+    }
+
+    /// All that is listed, or what was found of it, with the place of its server.
+    fn offers(&self, fits: impl Fn(&ToolRef) -> bool) -> Vec<(usize, ToolRef, &Json)> {
+        let mut offers = Vec::new();
+        for (at, link) in self.links.iter().enumerate() {
+            for tool in &link.tools {
+                let of = ToolRef { server: link.key.clone(), tool: tool.str("name").unwrap().to_owned() };
+                if fits(&of) {
+                    offers.push((at, of, tool));
+                }
+            }
+        }
+        offers
+    }
+
+    fn flat(&self) -> Json {
+        let names = crate::host::names::Names::new(&self.plan.profile).unwrap();
+        let offers = self.offers(|tool| !self.searches() || self.found.contains(tool));
+        let tools = offers.into_iter().map(|(_, of, tool)| {
+            let mut entry = Json::object([
+                ("name", Json::from(names.published(&of).unwrap().name)),
+                ("description", tool.get("description").cloned().unwrap_or(Json::Null)),
+                ("input_schema", tool.get("inputSchema").cloned().unwrap_or(Json::Null)),
+            ]);
+            if self.searches() {
+                entry.set("defer_loading", true);
+            }
+            entry
+        });
+        Json::array(tools)
+    }
+
+    fn spaces(&self, fits: impl Fn(&ToolRef) -> bool) -> Json {
+        let names = crate::host::names::Names::new(&self.plan.profile).unwrap();
+        let offers = self.offers(fits);
+        let spaces = (0..self.links.len()).filter_map(|link| {
+            let mut namespace = None;
+            let of_link = offers.iter().filter(|(at, ..)| *at == link);
+            let tools: Vec<Json> = of_link
+                .map(|(_, of, tool)| {
+                    let published = names.published(of).unwrap();
+                    namespace = published.namespace;
+                    Json::object([
+                        ("type", Json::from("function")),
+                        ("name", Json::from(published.name)),
+                        ("description", tool.get("description").cloned().unwrap_or(Json::Null)),
+                        ("strict", false.into()),
+                        ("parameters", with_properties(tool.get("inputSchema"))),
+                    ])
+                })
+                .collect();
+            Some(Json::object([
+                ("type", Json::from("namespace")),
+                ("name", namespace?.into()),
+                ("description", "tools".into()),
+                ("tools", Json::Array(tools)),
+            ]))
+        });
+        Json::array(spaces)
+    }
+
+    /// The result of a search, in the form of the Responses API.
+    fn search_output(&self, id: &str, found: Option<&ToolRef>) -> Json {
+        Json::object([
+            ("type", Json::from("tool_search_output")),
+            ("call_id", id.into()),
+            ("execution", "client".into()),
+            ("tools", self.spaces(|tool| Some(tool) == found)),
+        ])
     }
 
     /// Puts the reply and the results into the history, in the form of the API.
@@ -90,7 +131,7 @@ impl Host<'_> {
                 let assistant =
                     Json::object([("role", Json::from("assistant")), ("content", Json::array(blocks))]);
                 let results = told.iter().map(|(id, told)| {
-                    let (content, is_error) = content(told);
+                    let (content, is_error) = content(&self.plan.profile, told);
                     Json::object([
                         ("type", Json::from("tool_result")),
                         ("tool_use_id", id.into()),
@@ -104,7 +145,11 @@ impl Host<'_> {
             ApiName::OpenaiResponses => {
                 self.history.extend(blocks.items().iter().cloned());
                 for (id, told) in told {
-                    let (content, _) = content(told);
+                    if let Told::Found(found) = told {
+                        self.history.push(self.search_output(id, found.as_ref()));
+                        continue;
+                    }
+                    let (content, _) = content(&self.plan.profile, told);
                     let texts: Vec<&str> = content.iter().filter_map(|block| block.str("text")).collect();
                     self.history.push(Json::object([
                         ("type", Json::from("function_call_output")),
@@ -118,10 +163,16 @@ impl Host<'_> {
 }
 
 /// The blocks that tell a result, and whether it is an error.
-fn content(told: &Told) -> (Vec<Json>, bool) {
+fn content(profile: &Profile, told: &Told) -> (Vec<Json>, bool) {
     let text = |text: &str| Json::object([("type", "text"), ("text", text)]);
     match told {
         Told::Refused(reason) => (vec![text(reason)], true),
+        Told::Found(None) => (vec![text("There is no such tool.")], true),
+        Told::Found(Some(tool)) => {
+            let name = crate::host::names::Names::new(profile).unwrap().published(tool).unwrap().name;
+            let reference = [("type", Json::from("tool_reference")), ("tool_name", name.into())];
+            (vec![Json::object(reference)], false)
+        }
         Told::Result(result) => {
             let blocks = result.get("content").map(Json::items).unwrap_or_default();
             let mut content: Vec<Json> = blocks
@@ -148,6 +199,10 @@ fn content(told: &Told) -> (Vec<Json>, bool) {
             (content, result.get("isError").and_then(Json::as_bool).unwrap_or(false))
         }
     }
+}
+
+fn search_tool() -> Json {
+    Json::object([("type", "tool_search"), ("execution", "client"), ("description", "Finds tools.")])
 }
 
 /// The schema as the Responses API wants it: with properties, be they none.

@@ -36,12 +36,16 @@ pub(super) struct Host<'p> {
     tape: Tape,
     pub(super) links: Vec<Link>,
     pub(super) history: Vec<Json>,
+    /// What searches have found.
+    pub(super) found: Vec<ToolRef>,
 }
 
 /// What a call came to.
 pub(super) enum Told {
     Result(Json),
     Refused(String),
+    /// A search found this tool, or none.
+    Found(Option<ToolRef>),
 }
 
 /// All host runs of a plan.
@@ -56,7 +60,7 @@ pub(super) fn play(plan: &Plan, habits: Habits) -> Vec<Event> {
     let mut tape = Tape::default();
     for (at, role) in roles.into_iter().enumerate() {
         tape.run = u32::try_from(at).unwrap() + 1;
-        let mut host = Host { plan, habits, role, tape, links: Vec::new(), history: Vec::new() };
+        let mut host = Host { plan, habits, role, tape, links: Vec::new(), history: Vec::new(), found: Vec::new() };
         host.run();
         tape = host.tape;
     }
@@ -283,18 +287,32 @@ impl Host<'_> {
                 entry
             });
             data.set("uses", Json::array(uses));
+            let searches = answer.searches.iter().map(|search| {
+                Json::object([("id", Json::from(&search.id)), ("search", search.index.into())])
+            });
+            data.set("searches", Json::array(searches));
             self.tape.tick();
             self.tape.write(Kind::ModelReply, None, Some(n), Some(api.blocks(&reply).to_bytes()), data);
-            if answer.uses.is_empty() {
+            if answer.uses.is_empty() && answer.searches.is_empty() {
                 return None;
             }
-            let told: Vec<_> = answer
-                .uses
-                .iter()
-                .map(|used| (used.id.clone(), self.hop(used.index, &used.id, &used.published, &used.input)))
-                .collect();
+            let searches = answer.searches.iter().map(|search| (search.id.clone(), self.search(search.index)));
+            let mut told: Vec<_> = searches.collect();
+            let uses = answer.uses.iter();
+            told.extend(
+                uses.map(|used| (used.id.clone(), self.hop(used.index, &used.id, &used.published, &used.input))),
+            );
             self.remember(&api.blocks(&reply), &told);
         }
+    }
+
+    /// A search, which finds what its server listed with a schema.
+    fn search(&mut self, index: usize) -> Told {
+        let tool = self.plan.searches[index].tool.clone();
+        let listed = self.find(&tool).filter(|(_, entry)| entry.get("inputSchema").is_some());
+        let found = listed.map(|_| tool);
+        self.found.extend(found.clone());
+        Told::Found(found)
     }
 
     /// One tool use, from shape over permission to the call.
