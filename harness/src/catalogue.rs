@@ -1,12 +1,59 @@
 //! The requirement catalogue: what the specification asks of a host.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::LazyLock;
 
 use toml::de::{DeTable, DeValue};
 
-use crate::check::finding::Level;
-use crate::library;
+use crate::embedded;
+
+/// How much a requirement binds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Level {
+    /// An upper-case MUST of the specification, or a constraint of its schema.
+    Must,
+    /// An upper-case SHOULD.
+    Should,
+    /// A MAY.
+    May,
+    /// A promise of this project (`hop.*`, `expect.*`, some claims).
+    Invariant,
+    /// What a host documents or claims of itself.
+    Policy,
+    /// Recorded, never failed.
+    Trait,
+}
+
+impl Level {
+    /// All, the most binding first.
+    pub const ALL: [Self; 6] = [Self::Must, Self::Should, Self::May, Self::Invariant, Self::Policy, Self::Trait];
+
+    /// Its word in reports.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Must => "must",
+            Self::Should => "should",
+            Self::May => "may",
+            Self::Invariant => "invariant",
+            Self::Policy => "policy",
+            Self::Trait => "trait",
+        }
+    }
+
+    /// Whether a failure fails the run.
+    #[must_use]
+    pub const fn fails(self) -> bool {
+        matches!(self, Self::Must | Self::Invariant | Self::Policy)
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
 
 /// One requirement of the specification.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,7 +106,7 @@ fn level(keyword: &str, stated: &str) -> Level {
 /// All entries, by id.
 #[must_use]
 pub fn entries() -> &'static BTreeMap<String, Entry> {
-    static ENTRIES: LazyLock<BTreeMap<String, Entry>> = LazyLock::new(|| parse(&library::requirements().text));
+    static ENTRIES: LazyLock<BTreeMap<String, Entry>> = LazyLock::new(|| parse(&embedded::requirements().text));
     &ENTRIES
 }
 

@@ -1,17 +1,11 @@
-//! What the installed binary carries: scenarios, server scripts, profiles.
+//! The library of the installed binary: its files, and the requirements that scenarios may name.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use crate::diagnostic::Source;
+pub use crate::embedded::{profiles, scenarios, scripts};
 use crate::requirement;
 use crate::scenario::Library;
-
-mod tables {
-    include!(concat!(env!("OUT_DIR"), "/builtin.rs"));
-}
-
-/// The catalogue lies beside the scenarios and is none.
-const CATALOGUE: &str = "requirements.toml";
 
 /// The library of the installed binary.
 #[derive(Clone, Copy, Debug, Default)]
@@ -33,49 +27,4 @@ impl Library for Builtin {
     fn requirement_ids(&self) -> Vec<String> {
         requirement::all().iter().map(|requirement| requirement.id.clone()).collect()
     }
-}
-
-/// The built-in scenario files, by path.
-#[must_use]
-pub fn scenarios() -> &'static [Arc<Source>] {
-    static SOURCES: LazyLock<Vec<Arc<Source>>> = LazyLock::new(|| {
-        let scenarios = tables::SCENARIOS.iter().filter(|(path, _)| path.contains('/'));
-        scenarios.map(|(path, text)| Source::new(format!("scenarios/{path}"), *text)).collect()
-    });
-    &SOURCES
-}
-
-/// The built-in profiles: name and file.
-#[must_use]
-pub fn profiles() -> &'static [(String, Arc<Source>)] {
-    static SOURCES: LazyLock<Vec<(String, Arc<Source>)>> =
-        LazyLock::new(|| named(tables::PROFILES, "hosts/profiles"));
-    &SOURCES
-}
-
-/// The built-in server scripts: name and file.
-#[must_use]
-pub fn scripts() -> &'static [(String, Arc<Source>)] {
-    static SOURCES: LazyLock<Vec<(String, Arc<Source>)>> = LazyLock::new(|| named(tables::SERVERS, "servers"));
-    &SOURCES
-}
-
-/// The text of the requirement catalogue.
-#[must_use]
-pub fn requirements() -> &'static Arc<Source> {
-    static SOURCE: LazyLock<Arc<Source>> = LazyLock::new(|| {
-        let text = tables::SCENARIOS.iter().find(|(path, _)| *path == CATALOGUE).map_or("", |(_, text)| *text);
-        Source::new(format!("scenarios/{CATALOGUE}"), text)
-    });
-    &SOURCE
-}
-
-fn named(table: &[(&str, &str)], folder: &str) -> Vec<(String, Arc<Source>)> {
-    table
-        .iter()
-        .map(|(path, text)| {
-            let name = path.strip_suffix(".toml").unwrap_or(path);
-            (name.to_owned(), Source::new(format!("{folder}/{path}"), *text))
-        })
-        .collect()
 }

@@ -3,54 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+pub use crate::catalogue::Level;
 use crate::diagnostic::{Source, Span};
-
-/// How much a requirement binds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Level {
-    /// An upper-case MUST of the specification, or a constraint of its schema.
-    Must,
-    /// An upper-case SHOULD.
-    Should,
-    /// A MAY.
-    May,
-    /// A promise of this project (`hop.*`, `expect.*`, some claims).
-    Invariant,
-    /// What a host documents or claims of itself.
-    Policy,
-    /// Recorded, never failed.
-    Trait,
-}
-
-impl Level {
-    /// All, the most binding first.
-    pub const ALL: [Self; 6] = [Self::Must, Self::Should, Self::May, Self::Invariant, Self::Policy, Self::Trait];
-
-    /// Its word in reports.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Must => "must",
-            Self::Should => "should",
-            Self::May => "may",
-            Self::Invariant => "invariant",
-            Self::Policy => "policy",
-            Self::Trait => "trait",
-        }
-    }
-
-    /// Whether a failure fails the run.
-    #[must_use]
-    pub const fn fails(self) -> bool {
-        matches!(self, Self::Must | Self::Invariant | Self::Policy)
-    }
-}
-
-impl fmt::Display for Level {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
 
 /// What was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -15,6 +15,7 @@ mod definition;
 mod errors;
 mod gates;
 mod isolation;
+mod lanes;
 mod once;
 mod order;
 mod reading;
@@ -55,6 +56,7 @@ pub fn judge(plan: &Plan, trace: &Trace) -> Vec<Finding> {
     catalogue::check(&view, &mut sheet);
     claims::check(&view, &mut sheet);
     traits::check(&view, &mut sheet);
+    lanes::check(&view, &mut sheet);
     named(&view, &mut sheet);
     sheet.findings
 }
@@ -75,7 +77,7 @@ fn named(view: &View<'_>, sheet: &mut Sheet<'_>) {
             sheet.bare(id, requirement.level, verdict, reason, &named.span);
             continue;
         }
-        if let Some(reason) = catalogue::undecided(id, view) {
+        if let Some(reason) = lanes::not_applicable(id, plan).or_else(|| catalogue::undecided(id, view)) {
             sheet.bare(id, requirement.level, Verdict::NotApplicable, reason, &named.span);
             continue;
         }

@@ -95,6 +95,12 @@ pub(super) struct RunArgs {
     /// A SHOULD that does not hold fails
     #[arg(long)]
     pub(super) strict: bool,
+    /// Hold each transcript against the accepted one in this folder; what differs, is missing or is stale fails
+    #[arg(long, value_name = "DIR")]
+    pub(super) snapshots: Option<PathBuf>,
+    /// Make these transcripts the accepted ones, and remove the stale ones
+    #[arg(long, requires = "snapshots", conflicts_with = "fault")]
+    pub(super) accept: bool,
     #[command(flatten)]
     pub(super) reports: ReportArgs,
 }

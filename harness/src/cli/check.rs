@@ -6,9 +6,10 @@ use std::sync::Arc;
 use toml::de::DeTable;
 
 use super::args::CheckArgs;
-use super::exit::{Exit, Failure};
-use super::{files, output, select};
+use super::exit::Exit;
+use super::output;
 use crate::diagnostic::{Diagnostic, Source};
+use crate::invocation::{Failure, files, select};
 use crate::{host, server};
 
 /// Kinds of file.

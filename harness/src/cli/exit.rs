@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use crate::invocation::Failure;
+
 /// How an invocation ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Exit {
@@ -55,27 +57,12 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Why a command could not do its work.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum Failure {
-    /// Bad arguments or files.
-    #[error("{0}")]
-    Usage(String),
-    /// A host could not be started.
-    #[error("{0}")]
-    Host(String),
-    /// hopcheck itself failed.
-    #[error("{0:#}")]
-    Harness(#[from] anyhow::Error),
-}
-
-impl Failure {
-    /// The exit code that it means.
-    pub(super) const fn exit(&self) -> Exit {
-        match self {
-            Self::Usage(_) => Exit::Usage,
-            Self::Host(_) => Exit::Host,
-            Self::Harness(_) => Exit::Harness,
+impl From<&Failure> for Exit {
+    fn from(failure: &Failure) -> Self {
+        match failure {
+            Failure::Usage(_) | Failure::Files(_) => Self::Usage,
+            Failure::Host(_) => Self::Host,
+            Failure::Harness(_) => Self::Harness,
         }
     }
 }

@@ -3,9 +3,10 @@
 use std::fmt::Write as _;
 
 use super::args::ExplainArgs;
-use super::exit::{Exit, Failure};
-use super::{faults, output, select};
+use super::exit::Exit;
+use super::{faults, output};
 use crate::diagnostic::did_you_mean;
+use crate::invocation::{Failure, select};
 use crate::requirement::{self, Requirement};
 
 /// Explains one requirement.

@@ -1,22 +1,23 @@
-//! Subcommands that hopcheck starts itself with. They are decided before arguments are parsed: a relay must be up at once.
+//! Subcommands that hopcheck starts itself with: the hosts that it carries, beside those of every program that runs plans.
 
 use std::env;
 use std::io::Write as _;
 use std::process::ExitCode;
 
-use crate::{stage, wire};
+use crate::invocation;
 
 /// Does the work of a hidden subcommand, where the process was started for one.
 ///
-/// A program that runs suites through this library must call this first: it is its own relay and supervisor.
+/// A program that runs the built-in hosts through this library must call this first: it is also these hosts.
 #[must_use]
 pub fn route() -> Option<ExitCode> {
+    if let Some(code) = invocation::route::route() {
+        return Some(code);
+    }
     let mut args = env::args_os().skip(1).map(|arg| arg.to_string_lossy().into_owned());
     let name = args.next()?;
     let rest: Vec<String> = args.collect();
     match name.as_str() {
-        "__relay" => Some(wire::relay::main(&rest)),
-        "__stage" => Some(stage::supervisor::main(&rest)),
         "__reference-host" => Some(hopcheck_reference_host::main(rest)),
         "__null-host" => Some(null_host(&rest)),
         _ => None,

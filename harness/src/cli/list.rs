@@ -1,9 +1,10 @@
 //! `hopcheck list`: what there is.
 
 use super::args::{Format, ListArgs, Listed};
-use super::exit::{Exit, Failure};
-use super::{faults, hosts, output, select};
+use super::exit::Exit;
+use super::{faults, output};
 use crate::host::locate;
+use crate::invocation::{self, Failure, hosts, select};
 use crate::json::Json;
 use crate::library;
 use crate::requirement::{self, Requirement};
@@ -55,7 +56,7 @@ fn table(rows: &[Row]) -> String {
 }
 
 fn hosts() -> Result<Vec<Row>, Failure> {
-    let exe = super::self_exe()?;
+    let exe = invocation::self_exe()?;
     let mut rows = Vec::new();
     for (name, _) in library::profiles() {
         let (_, profile) = hosts::profile(name)?;

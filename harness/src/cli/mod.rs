@@ -5,35 +5,27 @@ mod check;
 mod exit;
 mod explain;
 mod faults;
-mod files;
 mod hidden;
-mod hosts;
 mod judge;
 mod list;
 mod output;
-mod pool;
 mod print;
 mod run;
 mod schema;
-mod select;
 mod self_test;
 mod serve;
 mod show;
-mod suite;
-mod traces;
+mod transcripts;
 
-use std::env;
-use std::hash::{BuildHasher as _, RandomState};
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser as _;
 
 use args::{Cli, Command};
-use exit::Failure;
+use exit::Exit;
 
 pub use hidden::route;
-pub use suite::{Transcript, reference_transcripts};
+pub use transcripts::{Transcript, reference_transcripts};
 
 /// Runs the command line of this process.
 #[must_use]
@@ -56,19 +48,11 @@ pub fn main() -> ExitCode {
     match result {
         Ok(exit) => exit.into(),
         Err(failure) => {
+            for error in failure.diagnostics() {
+                output::err(&format!("{}\n\n", error.render_styled()));
+            }
             output::complain(&failure.to_string());
-            failure.exit().into()
+            Exit::from(&failure).into()
         }
     }
-}
-
-/// The running program, which is also relay, supervisor and reference host.
-fn self_exe() -> Result<PathBuf, Failure> {
-    env::current_exe()
-        .map_err(|error| Failure::Harness(anyhow::Error::new(error).context("cannot find this program")))
-}
-
-/// A seed that nobody can guess: the standard library seeds its hashers from the system.
-fn random_seed() -> u64 {
-    RandomState::new().hash_one(std::process::id())
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal as _, Write as _};
 
-use super::exit::Failure;
+use crate::invocation::Failure;
 
 /// Writes to standard output. A reader that went away, such as `head`, is no error.
 pub(super) fn out(text: &str) -> Result<(), Failure> {
@@ -18,7 +18,7 @@ pub(super) fn err(text: &str) {
 fn written(result: io::Result<()>) -> Result<(), Failure> {
     match result {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Failure::Harness(anyhow::Error::new(error).context("cannot write to standard output")))
+            Err(Failure::harness("cannot write to standard output", error))
         }
         _ => Ok(()),
     }

@@ -1,11 +1,11 @@
 //! What a person sees of runs, and what files get.
 
 use super::args::{Format, Loudness, ReportFile};
-use super::exit::{Exit, Failure};
-use super::files;
+use super::exit::Exit;
 use super::output::{self, Progress};
 use crate::check::finding::Outcome;
-use crate::report::{self, Detail, RunReport, Summary};
+use crate::invocation::{Failure, files};
+use crate::report::{self, Detail, Report, RunReport, Snapshots, Summary};
 
 /// Failures that are shown in full where nobody asked for all.
 const SHOWN: usize = 10;
@@ -59,10 +59,11 @@ impl Printer {
     }
 
     /// All runs have ended.
-    pub(super) fn end(&self, runs: &[RunReport]) -> Result<(), Failure> {
+    pub(super) fn end(&self, report: Report<'_>) -> Result<(), Failure> {
+        let runs = report.runs;
         self.progress.clear();
         if self.format == Format::Json {
-            return output::out(&report::Kind::Json.render(runs));
+            return output::out(&report::Kind::Json.render(report));
         }
         if self.loudness != Loudness::Verbose && Summary::of(runs).ran() == 0 {
             // Nothing else would tell why.
@@ -70,16 +71,20 @@ impl Printer {
         }
         let detail = if self.loudness == Loudness::Verbose { Detail::All } else { Detail::First(SHOWN) };
         output::out(&report::failures(runs, detail))?;
+        if let Some(snapshots) = report.snapshots {
+            output::out(&snapshots.details(detail))?;
+        }
         if self.loudness != Loudness::Quiet {
             output::out(&report::verdict_table(runs))?;
         }
-        output::out(&report::summary_line(runs))
+        output::out(&report::summary_line(runs))?;
+        report.snapshots.map_or(Ok(()), |snapshots| output::out(&snapshots.summary()))
     }
 }
 
 /// Writes the report files that are asked for.
-pub(super) fn write_reports(files: &[ReportFile], runs: &[RunReport]) -> Result<(), Failure> {
-    files.iter().try_for_each(|file| files::write(&file.path, &file.kind.render(runs)))
+pub(super) fn write_reports(files: &[ReportFile], report: Report<'_>) -> Result<(), Failure> {
+    files.iter().try_for_each(|file| files::write(&file.path, &file.kind.render(report)))
 }
 
 /// Whether a SHOULD that does not hold fails.
@@ -96,11 +101,14 @@ impl Strictness {
 }
 
 /// The exit code that runs mean; `unstarted` of them are errors since their host could not be started.
-pub(super) fn exit(runs: &[RunReport], unstarted: usize, strictness: Strictness) -> Exit {
-    let summary = Summary::of(runs);
+pub(super) fn exit(report: Report<'_>, unstarted: usize, strictness: Strictness) -> Exit {
+    let summary = Summary::of(report.runs);
     let mut exit = if summary.ran() == 0 { Exit::Nothing } else { Exit::Expected };
     let warned = strictness == Strictness::Strict && summary.count(Outcome::Warn) > 0;
     if warned || summary.count(Outcome::Fail) + summary.count(Outcome::Untestable) > 0 {
+        exit = exit.or(Exit::Findings);
+    }
+    if report.snapshots.is_some_and(Snapshots::drifted) {
         exit = exit.or(Exit::Findings);
     }
     if unstarted > 0 {

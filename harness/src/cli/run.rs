@@ -1,44 +1,61 @@
 //! `hopcheck run` and `hopcheck record`.
 
-use std::fs;
-use std::path::Path;
-
 use hopcheck_reference_host::fault::FAULTS;
 
 use super::args::{Format, Isolate, Loudness, PlanArgs, RecordArgs, RunArgs, Switch};
-use super::exit::{Exit, Failure};
-use super::hosts;
+use super::exit::Exit;
 use super::print::{self, Printer, Purpose, Strictness};
-use super::suite::{self, Job, Ran};
-use super::traces::Store;
-use super::{faults, files, judge, output, pool, random_seed, select};
+use super::{faults, output};
 use crate::check::finding::{Outcome, Verdict};
 use crate::diagnostic::did_you_mean;
 use crate::host::locate::Located;
+use crate::invocation::{
+    self, Accepted, Failure, Job, Settled, Start, Traces, files, hosts, job, judge, pool, select,
+};
 use crate::model::Prompts;
 use crate::plan::{Plan, Select, SelectRevisions};
-use crate::report::RunReport;
-use crate::stage::{self, Deadlines, Keep, StageError, StageOptions};
-use crate::trace::{Trace, file};
+use crate::report::{Report, RunReport, SnapshotMode};
+use crate::snapshot::store::Scope;
+use crate::stage::{self, Deadlines, Keep, StageOptions};
+use crate::trace::Trace;
 
 /// Runs and judges.
 pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
-    let jobs = jobs(&args.plans)?;
+    let Chosen { jobs, scope } = choose(&args.plans)?;
     args.reports.report.iter().try_for_each(|file| files::prepare(&file.path))?;
-    let store = match &args.out {
-        Some(folder) => Store::all(folder)?,
-        None => Store::problems()?,
+    let mut accepted = match &args.snapshots {
+        Some(folder) => {
+            let mode = if args.accept { SnapshotMode::Accept } else { SnapshotMode::Compare };
+            Some(Accepted::new(folder, mode, scope, jobs.iter().map(|job| &job.planned))?)
+        }
+        None => None,
+    };
+    let traces = match &args.out {
+        Some(folder) => Traces::all(folder)?,
+        None => Traces::problems()?,
     };
     let mut printer = Printer::new(Purpose::Judge, Loudness::of(&args.plans), args.reports.format, jobs.len());
-    let executed = execute(jobs, &args.plans, &store, judge::report, &mut printer);
-    store.tidy();
+    let judged = |plan: &Plan, trace: &Trace| {
+        let run = judge::report(plan, trace);
+        if let Some(accepted) = &mut accepted {
+            accepted.add(plan, trace, run.outcome);
+        }
+        run
+    };
+    let executed = execute(jobs, &args.plans, &traces, judged, &mut printer);
+    traces.tidy();
     let Executed { runs, unstarted } = executed?;
-    printer.end(&runs)?;
-    if matches!(store, Store::Problems(_)) && store.folder().exists() {
-        output::err(&format!("traces: {}\n", store.folder().display()));
+    let snapshots = accepted.map(Accepted::settle).transpose()?;
+    if let Some(reason) = snapshots.as_ref().and_then(|snapshots| snapshots.unwritten.as_ref()) {
+        output::err(&format!("{reason}; the differences are shown, and kept nowhere\n"));
     }
-    print::write_reports(&args.reports.report, &runs)?;
-    let exit = print::exit(&runs, unstarted, Strictness::of(args.strict));
+    let report = Report { runs: &runs, snapshots: snapshots.as_ref() };
+    printer.end(report)?;
+    if matches!(traces, Traces::Problems(_)) && traces.folder().exists() {
+        output::err(&format!("traces: {}\n", traces.folder().display()));
+    }
+    print::write_reports(&args.reports.report, report)?;
+    let exit = print::exit(report, unstarted, Strictness::of(args.strict));
     match &args.plans.fault {
         Some(fault) => control(fault, &runs, exit, args.reports.format),
         None => Ok(exit),
@@ -67,8 +84,8 @@ fn control(name: &str, runs: &[RunReport], exit: Exit, format: Format) -> Result
 
 /// Runs and keeps the traces.
 pub(super) fn record(args: &RecordArgs) -> Result<Exit, Failure> {
-    let jobs = jobs(&args.plans)?;
-    let store = Store::all(&args.out)?;
+    let Chosen { jobs, .. } = choose(&args.plans)?;
+    let traces = Traces::all(&args.out)?;
     let mut printer = Printer::new(Purpose::Record, Loudness::of(&args.plans), Format::Text, jobs.len());
     let unjudged = |plan: &Plan, trace: &Trace| {
         let (outcome, reason) = crate::check::outcome(trace, &[]);
@@ -76,7 +93,7 @@ pub(super) fn record(args: &RecordArgs) -> Result<Exit, Failure> {
         let outcome = if outcome == Outcome::Error { outcome } else { Outcome::Pass };
         RunReport::new(&plan.key, &trace.header.host_version, outcome, reason)
     };
-    let Executed { runs, unstarted } = execute(jobs, &args.plans, &store, unjudged, &mut printer)?;
+    let Executed { runs, unstarted } = execute(jobs, &args.plans, &traces, unjudged, &mut printer)?;
     let errors = runs.iter().filter(|run| run.outcome == Outcome::Error).count() - unstarted;
     let ran = runs.iter().filter(|run| run.outcome != Outcome::NotApplicable).count();
     output::out(&format!("{} traces in {}\n", runs.len(), args.out.display()))?;
@@ -89,7 +106,13 @@ pub(super) fn record(args: &RecordArgs) -> Result<Exit, Failure> {
 }
 
 /// The plans that the arguments mean.
-fn jobs(args: &PlanArgs) -> Result<Vec<Job>, Failure> {
+struct Chosen {
+    jobs: Vec<Job>,
+    /// The accepted transcripts that they speak of.
+    scope: Scope,
+}
+
+fn choose(args: &PlanArgs) -> Result<Chosen, Failure> {
     let mut hosts = hosts::resolve(&args.host)?;
     if let Some(fault) = &args.fault {
         check_fault(fault)?;
@@ -107,8 +130,10 @@ fn jobs(args: &PlanArgs) -> Result<Vec<Job>, Failure> {
         (None, true) => SelectRevisions::All,
         (None, false) => SelectRevisions::Default,
     };
-    let select = Select { revisions, transport: args.transport, seed: random_seed() };
-    suite::plans(&hosts, &scenarios, &select)
+    let select = Select { revisions, transport: args.transport, seed: invocation::random_seed() };
+    let names = hosts.iter().map(|host| host.profile.file_name()).collect();
+    let scope = Scope::of(names, select::names(&args.scenarios), &select);
+    Ok(Chosen { jobs: job::plans(&hosts, &scenarios, &select)?, scope })
 }
 
 fn check_fault(fault: &str) -> Result<(), Failure> {
@@ -137,7 +162,7 @@ fn options(args: &PlanArgs) -> Result<StageOptions, Failure> {
             Switch::On => Deadlines::default(),
             Switch::Off => Deadlines::OFF,
         },
-        ..suite::options()?
+        ..invocation::options()?
     })
 }
 
@@ -158,29 +183,26 @@ struct Executed {
     unstarted: usize,
 }
 
-/// Whether the host of a run could be started.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Start {
-    Done,
-    Refused,
-}
-
 /// Runs jobs and reports each. A host that cannot be started does not take the reports of the others with it.
 fn execute(
     mut jobs: Vec<Job>,
     args: &PlanArgs,
-    store: &Store,
-    report: impl Fn(&Plan, &Trace) -> RunReport,
+    traces: &Traces,
+    mut report: impl FnMut(&Plan, &Trace) -> RunReport,
     printer: &mut Printer,
 ) -> Result<Executed, Failure> {
     for job in &mut jobs {
-        job.path = Some(store.path(job.planned.key())?);
+        job.path = Some(traces.path(job.planned.key())?);
     }
     let mut reports: Vec<Option<RunReport>> = jobs.iter().map(|_| None).collect();
     let mut failure = None;
     let mut unstarted = 0;
-    suite::run(jobs, pool::workers(args.jobs), &options(args)?, |at, ran| {
-        let finished = settle(ran, store, &report).and_then(|(run, start)| {
+    job::run(jobs, pool::workers(args.jobs), &options(args)?, |at, ran| {
+        let finished = invocation::settle(ran, traces, &mut report).and_then(|Settled { run, start, kept }| {
+            for kept in &kept {
+                let folder = kept.folder.display();
+                output::err(&format!("{}: kept {folder}\n  repeat: {}\n", run.name(), kept.command));
+            }
             unstarted += usize::from(start == Start::Refused);
             printer.finished(&run)?;
             Ok(run)
@@ -195,55 +217,4 @@ fn execute(
         Some(failure) => Err(failure),
         None => Ok(Executed { runs: reports.into_iter().flatten().collect(), unstarted }),
     }
-}
-
-/// Reports one run and keeps its trace, or not.
-fn settle(
-    ran: Ran,
-    store: &Store,
-    report: impl Fn(&Plan, &Trace) -> RunReport,
-) -> Result<(RunReport, Start), Failure> {
-    let mut start = Start::Done;
-    let (mut run, path) = match ran {
-        Ran::Run { plan, staged, took, path } => {
-            let mut run = match staged {
-                Ok(staged) => {
-                    for kept in &staged.kept {
-                        let folder = kept.folder.display();
-                        output::err(&format!("{}: kept {folder}\n  repeat: {}\n", plan.key, kept.command));
-                    }
-                    report(&plan, &staged.trace)
-                }
-                Err(error) => {
-                    if matches!(error, StageError::Host { .. }) {
-                        start = Start::Refused;
-                    }
-                    let version = plan.key.version.clone().unwrap_or_default();
-                    RunReport::new(&plan.key, &version, Outcome::Error, Some(error.to_string()))
-                }
-            };
-            run.duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
-            (run, path)
-        }
-        Ran::NotApplicable { header, path } => {
-            if let (true, Some(path)) = (store.keeps(Outcome::NotApplicable), &path) {
-                files::write(path, &file::write_header(&header))?;
-            }
-            let reason = header.not_applicable;
-            (RunReport::new(&header.plan, &header.host_version, Outcome::NotApplicable, reason), path)
-        }
-    };
-    if let Some(path) = path {
-        if store.keeps(run.outcome) && path.exists() {
-            run.trace = Some(path.display().to_string());
-        } else {
-            remove(&path);
-        }
-    }
-    Ok((run, start))
-}
-
-fn remove(path: &Path) {
-    // It may never have been written.
-    let _ = fs::remove_file(path);
 }

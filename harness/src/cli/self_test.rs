@@ -9,15 +9,14 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use super::args::SelfTestArgs;
-use super::exit::{Exit, Failure};
+use super::exit::Exit;
 use super::faults::{self, Fault, Kind};
-use super::hosts;
 use super::output::{self, Progress};
-use super::pool::{self, Go};
-use super::suite::{self, Job, Ran};
-use super::{files, judge, random_seed, run, select};
+use super::run;
 use crate::check::faults::TraceFault;
 use crate::check::finding::{Finding, Outcome, Verdict};
+use crate::invocation::pool::{self, Go};
+use crate::invocation::{self, Failure, Job, Ran, files, hosts, job, judge, select};
 use crate::json::Json;
 use crate::plan::{Plan, Planned, Select, SelectRevisions};
 use crate::report::{self, RunReport, Summary};
@@ -76,10 +75,7 @@ pub(super) fn self_test(args: &SelfTestArgs) -> Result<Exit, Failure> {
         catches.push(bench.host_fault(fault, &base));
         // What did not run was not caught either, which would be told as a fault of the checks.
         if bench.interrupted() {
-            return Err(Failure::Harness(anyhow::anyhow!(
-                "interrupted while the reference host told {}",
-                fault.name
-            )));
+            return Err(Failure::Harness(format!("interrupted while the reference host told {}", fault.name)));
         }
     }
     progress.show("trace faults");
@@ -135,9 +131,9 @@ enum Extent {
 impl Bench {
     fn new(args: &SelfTestArgs) -> Result<Self, Failure> {
         let revisions = if args.full { SelectRevisions::All } else { SelectRevisions::Default };
-        let select = Select { revisions, seed: random_seed(), ..Select::default() };
+        let select = Select { revisions, seed: invocation::random_seed(), ..Select::default() };
         let scenarios = select::scenarios(&[])?;
-        let plans = |hosts: &[String]| suite::plans(&hosts::resolve(hosts)?, &scenarios, &select);
+        let plans = |hosts: &[String]| job::plans(&hosts::resolve(hosts)?, &scenarios, &select);
         // Every variant: some lies can only be told in one model API, and some on one surface.
         let (_, profile) = hosts::profile(hosts::REFERENCE)?;
         let variants = profile.variants.iter().map(|variant| format!("{}:{variant}", profile.name));
@@ -151,7 +147,7 @@ impl Bench {
             null: plans(&["null".to_owned()])?,
             extent: if args.full { Extent::All } else { Extent::Enough },
             workers: pool::workers(args.jobs),
-            options: StageOptions { isolate: run::isolate(args.isolate), ..suite::options()? },
+            options: StageOptions { isolate: run::isolate(args.isolate), ..invocation::options()? },
         })
     }
 
@@ -161,7 +157,7 @@ impl Bench {
 
     fn run(&self, jobs: &[Job], options: &StageOptions) -> Round {
         let mut results: Vec<Option<Ran>> = jobs.iter().map(|_| None).collect();
-        suite::run(jobs.to_vec(), self.workers, options, |at, ran| results[at] = Some(ran));
+        job::run(jobs.to_vec(), self.workers, options, |at, ran| results[at] = Some(ran));
         let mut round = Round { reports: Vec::new(), recorded: Vec::new() };
         for ran in results.into_iter().flatten() {
             let Ran::Run { plan, staged, .. } = ran else { continue };

@@ -4,9 +4,9 @@ use std::io;
 use std::path::Path;
 
 use super::args::ServeArgs;
-use super::exit::{Exit, Failure};
-use super::{files, random_seed};
+use super::exit::Exit;
 use crate::diagnostic::did_you_mean;
+use crate::invocation::{Failure, files, random_seed};
 use crate::library::Builtin;
 use crate::revision::Revision;
 use crate::scenario::Library as _;
@@ -19,12 +19,12 @@ pub(super) fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
     } else {
         Builtin.script(&args.script).ok_or_else(|| unknown(&args.script))?
     };
-    let script = server::decode::parse(&source).map_err(|errors| files::rejected(&errors))?;
+    let script = server::decode::parse(&source).map_err(Failure::Files)?;
     let revision = args.revision.unwrap_or(Revision::V2026_07_28);
     let name = script.name.clone();
     let mut server = Server::new(&name, script, revision, Vec::new(), random_seed());
     let code = server::serve(&mut server, io::stdin().lock(), io::stdout().lock(), io::stderr().lock())
-        .map_err(|error| Failure::Harness(anyhow::Error::new(error).context("cannot serve")))?;
+        .map_err(|error| Failure::harness("cannot serve", error))?;
     if code == 0 {
         return Ok(Exit::Expected);
     }

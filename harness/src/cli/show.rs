@@ -3,9 +3,10 @@
 use std::fmt::Write as _;
 
 use super::args::ShowArgs;
-use super::exit::{Exit, Failure};
-use super::{judge, output};
+use super::exit::Exit;
+use super::output;
 use crate::check::view::{Emitted, Role, Run, View};
+use crate::invocation::{Failure, judge};
 use crate::json::Json;
 use crate::plan::{Plan, Planned};
 use crate::snapshot;
@@ -98,8 +99,10 @@ const fn role(role: Role) -> &'static str {
 
 fn lanes(out: &mut String, run: &Run<'_>, used: &Emitted<'_>, path: Option<&Path>) {
     let select = |value: Json| match path {
-        Some(path) => path.find(&value).map_or_else(|| "(no such member)".to_owned(), pretty),
-        None => pretty(&value),
+        Some(path) => {
+            path.find(&value).map_or_else(|| "(no such member)".to_owned(), |found| found.pretty(COLUMN))
+        }
+        None => value.pretty(COLUMN),
     };
     // A path speaks of whole messages, as it does without `--hop`; to the eye, the part that matters is enough.
     let part = |name: &str, value: Json| match path {
@@ -168,40 +171,6 @@ fn wrap(line: &str) -> Vec<String> {
     characters.chunks(COLUMN).map(|piece| piece.iter().collect()).collect()
 }
 
-/// JSON over several lines; small values stay on one.
-fn pretty(value: &Json) -> String {
-    let mut out = String::new();
-    write_pretty(&mut out, value, 0);
-    out
-}
-
-fn write_pretty(out: &mut String, value: &Json, depth: usize) {
-    let flat = value.to_string();
-    let indent = "  ".repeat(depth);
-    if flat.chars().count() + indent.len() <= COLUMN {
-        out.push_str(&flat);
-        return;
-    }
-    let (open, close, items): (char, char, Vec<(String, &Json)>) = match value {
-        Json::Object(members) => {
-            let items = members.iter().map(|(key, value)| (format!("{key:?}: "), value)).collect();
-            ('{', '}', items)
-        }
-        Json::Array(items) => ('[', ']', items.iter().map(|item| (String::new(), item)).collect()),
-        _ => {
-            out.push_str(&flat);
-            return;
-        }
-    };
-    out.push(open);
-    for (at, (key, item)) in items.iter().enumerate() {
-        let comma = if at > 0 { "," } else { "" };
-        let _ = write!(out, "{comma}\n{indent}  {key}");
-        write_pretty(out, item, depth + 1);
-    }
-    let _ = write!(out, "\n{indent}{close}");
-}
-
 /// A path into a message: `$.params.name`, `$.result.content[0].text`.
 #[derive(Debug, PartialEq, Eq)]
 struct Path(Vec<String>);
@@ -252,14 +221,5 @@ mod tests {
         assert!(Path::parse("params.name").is_err());
         assert!(Path::parse("$.").is_err());
         assert!(Path::parse("$[0").is_err());
-    }
-
-    #[test]
-    fn long_values_are_broken_over_lines() {
-        let json = Json::parse(r#"{"name":"mcp__orders__lookup_order","input":{"order_id":"A-1042"}}"#).unwrap();
-        assert_eq!(
-            pretty(&json),
-            "{\n  \"name\": \"mcp__orders__lookup_order\",\n  \"input\": {\"order_id\":\"A-1042\"}\n}"
-        );
     }
 }

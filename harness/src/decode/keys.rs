@@ -2,6 +2,8 @@
 //!
 //! The shape pass, did-you-mean, the JSON Schema and the tutorial all come from here.
 
+use super::value::{Data, Value};
+
 /// The keys that a table may have.
 pub struct KeyTable {
     /// What the table is, with an article: `a step`.
@@ -36,6 +38,18 @@ pub struct Key {
     pub required: Required,
     /// The keys of the table's choice that it goes with; empty means any.
     pub only_with: &'static [&'static str],
+    /// When it is out of place. A required key is required at all other times.
+    pub unless: Option<&'static Condition>,
+}
+
+/// What another value says, and why a key is out of place then.
+pub struct Condition {
+    /// The names that lead to the value. On the way through a list, all its items must lead to such a value.
+    pub path: &'static [&'static str],
+    /// The words that it may be.
+    pub words: &'static [&'static str],
+    /// Why a key is out of place then, as a sentence without its end.
+    pub why: &'static str,
 }
 
 /// Whether a key may be left out.
@@ -113,7 +127,7 @@ impl Key {
     /// A key that may be left out.
     #[must_use]
     pub const fn new(name: &'static str, kind: Kind, doc: &'static str) -> Self {
-        Self { name, kind, doc, required: Required::Optional, only_with: &[] }
+        Self { name, kind, doc, required: Required::Optional, only_with: &[], unless: None }
     }
 
     /// A key of the format that this version does not have yet.
@@ -129,11 +143,39 @@ impl Key {
         self
     }
 
+    /// The same key, out of place under a condition.
+    #[must_use]
+    pub const fn unless(mut self, condition: &'static Condition) -> Self {
+        self.unless = Some(condition);
+        self
+    }
+
     /// The same key, for some keys of the choice only.
     #[must_use]
     pub const fn only_with(mut self, keys: &'static [&'static str]) -> Self {
         self.only_with = keys;
         self
+    }
+}
+
+impl Condition {
+    /// Whether it holds in a table.
+    #[must_use]
+    pub fn holds(&self, table: &Value) -> bool {
+        self.leads(table, self.path)
+    }
+
+    fn leads(&self, value: &Value, path: &[&str]) -> bool {
+        let Some((name, rest)) = path.split_first() else {
+            return value.as_str().is_some_and(|word| self.words.contains(&word));
+        };
+        match value.get(name) {
+            None => false,
+            Some(Value { data: Data::Array(items), .. }) => {
+                !items.is_empty() && items.iter().all(|item| self.leads(item, rest))
+            }
+            Some(next) => self.leads(next, rest),
+        }
     }
 }
 

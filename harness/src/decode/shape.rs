@@ -17,7 +17,10 @@ pub fn check(value: &Value, table: &'static KeyTable, out: &mut Reporter) {
     let chosen = check_choice(value, table, &suggested, out);
     for key in table.all() {
         match value.member(key.name) {
-            Some(member) => check_company(member, key, chosen, out),
+            Some(member) => {
+                check_company(member, key, chosen, out);
+                check_place(value, member, key, out);
+            }
             None if suggested.contains(&key.name) => {}
             None => check_missing(value, key, table, out),
         }
@@ -81,9 +84,20 @@ fn check_company(member: &Member, key: &Key, chosen: Option<&str>, out: &mut Rep
         .help(format!("`{}`: {}", key.name, key.doc));
 }
 
+fn check_place(value: &Value, member: &Member, key: &Key, out: &mut Reporter) {
+    if let Some(condition) = key.unless.filter(|condition| condition.holds(value)) {
+        out.error(member.key.span.clone(), format!("`{}` is out of place", key.name))
+            .label(condition.why)
+            .help("remove it");
+    }
+}
+
 fn check_missing(value: &Value, key: &Key, table: &KeyTable, out: &mut Reporter) {
     // In a file with syntax errors the key may be there, only unreadable.
     if key.required == Required::Optional || out.is_damaged() {
+        return;
+    }
+    if key.unless.is_some_and(|condition| condition.holds(value)) {
         return;
     }
     out.error(value.span.clone(), format!("{} without `{}`", table.noun, key.name))

@@ -2,11 +2,11 @@
 
 use std::collections::VecDeque;
 
-use super::{Act, Drive, Heard, Reaction, Stdin};
+use super::{Act, Drive, Heard, Reaction, Stdin, planned_answer};
 use crate::json::Json;
 use crate::model::{Role, api};
 use crate::plan::{Plan, PlannedUse};
-use crate::scenario::ast::{Answer, UseKind};
+use crate::scenario::ast::Answer;
 
 /// What the user says to a denied question.
 const DENIED: &str = "The user does not want this.";
@@ -25,7 +25,7 @@ impl ClaudeControl {
     pub fn new(plan: &Plan, run: u32, role: Role) -> Self {
         let api = api(plan.profile.model.api);
         let id = |planned: &PlannedUse| api.use_id(plan.key.seed, run, planned.index);
-        let answers = plan.uses.iter().map(|planned| (id(planned), answer(&planned.kind, role))).collect();
+        let answers = plan.uses.iter().map(|planned| (id(planned), planned_answer(&planned.kind, role))).collect();
         Self::with(plan.prompts.clone(), answers)
     }
 
@@ -90,16 +90,6 @@ impl Drive for ClaudeControl {
 
     fn stdin(&self) -> Stdin {
         Stdin::Pipe
-    }
-}
-
-/// The answer to a question about a use, also to a question that should not be: so the run goes on as the plan has it.
-fn answer(kind: &UseKind, role: Role) -> Answer {
-    match kind {
-        UseKind::Ask { answer } => *answer,
-        UseKind::Call => Answer::Allow,
-        UseKind::Deny { .. } if role == Role::Twin => Answer::Allow,
-        UseKind::Deny { .. } => Answer::Deny,
     }
 }
 

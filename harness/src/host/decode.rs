@@ -1,5 +1,6 @@
 //! Host profiles: text to [`Profile`], with version and variant applied.
 
+mod drives;
 pub mod keys;
 mod surface;
 mod version;
@@ -7,10 +8,10 @@ mod version;
 use std::sync::Arc;
 
 use super::profile::{
-    ApiName, ArgumentsClaim, Bin, Claims, DialectName, Drive, DriveKind, FileTemplate, MainLine, ModelProfile,
-    NameRule, Profile, SchemaGate, SideRule, Strict, VersionQuery,
+    ApiName, ArgumentsClaim, Bin, Claims, DialectName, Drive, FileTemplate, MainLine, ModelLane, ModelProfile,
+    NameRule, Profile, SchemaGate, SideRule, Strict, Surface, VersionQuery,
 };
-use crate::decode::{Reporter, Value, keys::quoted, patch, shape, suggest, syntax};
+use crate::decode::{Data, Reporter, Value, keys::quoted, patch, shape, suggest, syntax};
 use crate::diagnostic::{Diagnostic, Source, Span};
 use crate::revision::{Revision, Transport};
 use crate::scenario::ast::Feature;
@@ -82,6 +83,18 @@ fn find_variant<'a>(root: &'a Value, name: &str, out: &mut Reporter) -> Option<&
     found
 }
 
+/// The names of a host and its variants stand on the command line and in file names.
+fn check_names(root: &Value, out: &mut Reporter) {
+    let variants = root.list("variant").iter().filter_map(|block| block.get("name"));
+    for value in root.get("name").into_iter().chain(variants) {
+        let Some(name) = value.as_str() else { continue };
+        if name.chars().any(|c| !(c.is_ascii_alphanumeric() || "-_".contains(c))) {
+            out.error(value.span.clone(), format!("`{name}` cannot name a host or a variant"))
+                .label("letters, digits, `-` and `_` only");
+        }
+    }
+}
+
 fn variants(root: &Value) -> Vec<String> {
     root.list("variant").iter().filter_map(|block| block.string("name")).collect()
 }
@@ -91,6 +104,8 @@ fn profile(root: &Value, out: &mut Reporter) -> Profile {
     let nothing = Value::empty_table(0..0);
     let table = |key: &str| root.get(key).unwrap_or(&nothing);
     let name = root.string("name").unwrap_or_default();
+    check_names(root, out);
+    drives::check(root, out);
     Profile {
         source: Arc::clone(out.source()),
         variant: None,
@@ -153,6 +168,17 @@ fn version_query(table: &Value, out: &mut Reporter) -> VersionQuery {
 fn model(root: &Value, out: &mut Reporter) -> ModelProfile {
     let nothing = Value::empty_table(0..0);
     let table = root.get("model").unwrap_or(&nothing);
+    let kind = root.list("drive").first().and_then(drives::kind);
+    if kind.is_some_and(|kind| kind.model_lane() == ModelLane::Synthetic) {
+        return ModelProfile {
+            api: ApiName::Synthetic,
+            surface: Surface::Flat,
+            // hopcheck makes every request itself, so each is one of the main line.
+            main_line: MainLine::Marker,
+            strict: Strict::Report,
+            sides: Vec::new(),
+        };
+    }
     let word = |key: &str| table.get(key).and_then(Value::as_str);
     let api = find(ApiName::ALL, ApiName::as_str, word("api")).unwrap_or(ApiName::AnthropicMessages);
     ModelProfile {
@@ -194,12 +220,13 @@ fn tool_use_id(table: &Value, out: &mut Reporter) -> Option<String> {
 }
 
 fn drive(value: &Value, out: &mut Reporter) -> Option<Drive> {
-    let argv = value.get("argv")?;
-    if matches!(&argv.data, crate::decode::Data::Array(items) if items.is_empty()) {
+    if let Some(argv) =
+        value.get("argv").filter(|argv| matches!(&argv.data, Data::Array(items) if items.is_empty()))
+    {
         empty(argv.span.clone(), "`argv` is empty", "its first item is the program, most often `{{ bin }}`", out);
     }
     Some(Drive {
-        kind: find(DriveKind::ALL, DriveKind::as_str, value.get("kind")?.as_str())?,
+        kind: drives::kind(value)?,
         argv: value.strings("argv"),
         env: value
             .get("env")

@@ -11,7 +11,7 @@ use std::time::Duration;
 use regex_lite::Regex;
 use rustix::process::{Pid, Signal};
 
-use super::profile::Profile;
+use super::profile::{DriveKind, Profile};
 
 /// A version query that takes longer than this has hung: the slowest known runtime starts in about a second.
 const VERSION_LIMIT: Duration = Duration::from_secs(30);
@@ -35,6 +35,12 @@ pub enum LocateError {
         host: String,
         /// How to get it.
         hint: String,
+    },
+    /// It has no program.
+    #[error("{host} is a library: a test program of its own runs it, with `hopcheck::Suite::host`")]
+    Library {
+        /// The host.
+        host: String,
     },
     /// There is no place for a throw-away home.
     #[error("cannot make a temporary folder: {0}")]
@@ -69,9 +75,12 @@ pub fn install_hint(profile: &Profile) -> String {
 /// Finds the program: the variable wins, then `PATH`; built-in hosts are subcommands of `self_exe`.
 ///
 /// # Errors
-/// [`LocateError::NotInstalled`] with the ways to get it.
+/// [`LocateError::NotInstalled`] with the ways to get it, or [`LocateError::Library`].
 pub fn find(profile: &Profile, self_exe: &Path) -> Result<Vec<String>, LocateError> {
     let bin = &profile.bin;
+    if profile.drives.iter().any(|drive| drive.kind == DriveKind::InProcess) {
+        return Err(LocateError::Library { host: profile.title.clone() });
+    }
     if let Some(subcommand) = &bin.builtin {
         return Ok(vec![self_exe.to_string_lossy().into_owned(), subcommand.clone()]);
     }

@@ -2,6 +2,7 @@
 //! names. A name from an offer always wins over a name from here.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use minijinja::value::Value;
 use minijinja::{Environment, UndefinedBehavior};
@@ -9,7 +10,6 @@ use regex_lite::Regex;
 
 use super::profile::{NameRule, Profile, Surface};
 use super::surface::Found;
-use crate::plan::Published;
 use crate::scenario::ast::ToolRef;
 
 /// A name rule that cannot be applied.
@@ -21,6 +21,24 @@ pub enum NameError {
     /// A template is wrong.
     #[error("names: {0}")]
     Template(#[from] minijinja::Error),
+}
+
+/// A name as the model sees it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Published {
+    /// The namespace, where the surface has them.
+    pub namespace: Option<String>,
+    /// The name.
+    pub name: String,
+}
+
+impl fmt::Display for Published {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.namespace {
+            Some(namespace) => write!(f, "{namespace}.{}", self.name),
+            None => f.write_str(&self.name),
+        }
+    }
 }
 
 /// The name rule of a profile, ready to use.

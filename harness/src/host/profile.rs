@@ -106,11 +106,19 @@ pub enum ApiName {
     AnthropicMessages,
     /// OpenAI Responses.
     OpenaiResponses,
+    /// None: the host is driven call by call, and the model lane is made of what it offers and returns.
+    Synthetic,
 }
 
 impl ApiName {
-    /// All.
+    /// All that a profile can name. Which hosts have a synthetic model lane follows from how they are driven.
     pub const ALL: [Self; 2] = [Self::AnthropicMessages, Self::OpenaiResponses];
+
+    /// Whether it has items of its own for a search by the client, so that no tool of the host is needed.
+    #[must_use]
+    pub const fn has_search(self) -> bool {
+        matches!(self, Self::OpenaiResponses)
+    }
 
     /// Its word in files.
     #[must_use]
@@ -118,6 +126,7 @@ impl ApiName {
         match self {
             Self::AnthropicMessages => "anthropic-messages",
             Self::OpenaiResponses => "openai-responses",
+            Self::Synthetic => "synthetic",
         }
     }
 }
@@ -198,11 +207,15 @@ pub enum DriveKind {
     Headless,
     /// JSON lines with `can_use_tool` questions.
     ClaudeControl,
+    /// The driver protocol over standard input and output; the host asks no model.
+    Driver,
+    /// The same on a thread of the test program: the host is a library.
+    InProcess,
 }
 
 impl DriveKind {
     /// All.
-    pub const ALL: [Self; 2] = [Self::Headless, Self::ClaudeControl];
+    pub const ALL: [Self; 4] = [Self::Headless, Self::ClaudeControl, Self::Driver, Self::InProcess];
 
     /// Its word in files.
     #[must_use]
@@ -210,8 +223,28 @@ impl DriveKind {
         match self {
             Self::Headless => "headless",
             Self::ClaudeControl => "claude-control",
+            Self::Driver => "driver",
+            Self::InProcess => "in-process",
         }
     }
+
+    /// Whether the host asks a model, or is driven without one.
+    #[must_use]
+    pub const fn model_lane(self) -> ModelLane {
+        match self {
+            Self::Headless | Self::ClaudeControl => ModelLane::Endpoint,
+            Self::Driver | Self::InProcess => ModelLane::Synthetic,
+        }
+    }
+}
+
+/// Where the model lane of a trace comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ModelLane {
+    /// The host asks a model, which is played.
+    Endpoint,
+    /// The host asks none: hopcheck writes the requests, of what the host offers and returns.
+    Synthetic,
 }
 
 /// A file to write before the host starts.

@@ -13,6 +13,7 @@ mod responses;
 mod script;
 mod sse;
 mod strict;
+mod synthetic;
 #[cfg(test)]
 mod tests;
 mod types;
@@ -82,11 +83,11 @@ pub trait Api: Sync {
     /// Where a tool result says that it is an error.
     fn error_flag(&self) -> ErrorFlag;
 
-    /// Whether the API has an item of its own for searches ([`Block::Search`]), so that no tool of the host is needed.
-    fn searches(&self) -> bool;
-
     /// The names of the tools that a result brings to the model's attention, where it is that of a search.
-    fn found(&self, result: &ToolResult) -> Vec<Published>;
+    fn found(&self, result: &ToolResult) -> Vec<Published> {
+        let _ = result;
+        Vec::new()
+    }
 
     /// An id for a tool use, in the API's form. A function of its arguments, and different for different arguments.
     fn use_id(&self, seed: u64, run: u32, index: usize) -> String;
@@ -110,5 +111,6 @@ pub fn api(name: ApiName) -> &'static dyn Api {
     match name {
         ApiName::AnthropicMessages => &anthropic::Anthropic,
         ApiName::OpenaiResponses => &responses::Responses,
+        ApiName::Synthetic => &synthetic::Synthetic,
     }
 }

@@ -35,6 +35,7 @@ pub fn rules(api: ApiName) -> &'static [Rule] {
     match api {
         ApiName::AnthropicMessages => anthropic::RULES,
         ApiName::OpenaiResponses => responses::RULES,
+        ApiName::Synthetic => &[],
     }
 }
 

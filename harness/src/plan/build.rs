@@ -9,7 +9,7 @@ use super::turns::{Conversation, conversation};
 use super::{Plan, PlanKey, Planned, PlannedServer, PlannedStop, PlannedUse, Turn};
 use crate::host::dialect::{self, DialectError, Rendering};
 use crate::host::names::{NameError, Names};
-use crate::host::profile::Profile;
+use crate::host::profile::{DriveKind, Profile};
 use crate::revision::{Revision, Transport};
 use crate::scenario::ast::{DenyBy, Feature, Scenario, Stop, UseKind, Verb};
 use crate::server::script::Describe;
@@ -131,16 +131,17 @@ fn build(scenario: &Arc<Scenario>, profile: &Arc<Profile>, key: PlanKey) -> Resu
     };
     needs.extend(scenario_needs(scenario));
     let drive = choose_drive(profile, &needs).map_err(Stopped::NotApplicable)?;
+    if let Some(reason) = cannot_stop(scenario, profile, drive) {
+        return Err(Stopped::NotApplicable(reason));
+    }
 
     let names = Names::new(profile)?;
-    let api = crate::model::api(profile.model.api);
     let mut planned = Vec::new();
     for (index, (step, one)) in uses(scenario).enumerate() {
         let mut planned_use = PlannedUse {
             index,
             step,
             span: one.span.clone(),
-            id: api.use_id(seed, 1, index),
             by_rule: names.published(&one.tool)?,
             tool: one.tool.clone(),
             kind: one.kind.clone(),
@@ -231,6 +232,15 @@ fn scenario_needs(scenario: &Scenario) -> Vec<Feature> {
     needs.sort_unstable();
     needs.dedup();
     needs
+}
+
+/// Why the host cannot be stopped as the scenario says, where it cannot.
+fn cannot_stop(scenario: &Scenario, profile: &Profile, drive: usize) -> Option<String> {
+    let by_signal =
+        scenario.steps.iter().any(|step| matches!(&step.verb, Verb::Stop(how) if how.value != Stop::Exit));
+    let is_library = profile.drives.get(drive).is_some_and(|drive| drive.kind == DriveKind::InProcess);
+    (by_signal && is_library)
+        .then(|| format!("{} is a library, and has no process to send a signal to", profile.name))
 }
 
 fn choose_drive(profile: &Profile, needs: &[Feature]) -> Result<usize, String> {

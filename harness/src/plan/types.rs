@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::diagnostic::Span;
+pub use crate::host::names::Published;
 use crate::host::profile::Profile;
 use crate::json::Json;
 use crate::revision::{Revision, Transport};
@@ -151,8 +152,6 @@ pub struct PlannedUse {
     pub step: usize,
     /// The place of its verb in the scenario.
     pub span: Span,
-    /// The model's id of it, as the API demands; unique over the run.
-    pub id: String,
     /// The tool.
     pub tool: ToolRef,
     /// The published name by the profile's rule, for the case that no offer shows it.
@@ -192,24 +191,6 @@ pub struct PlannedSearch {
     pub tool: ToolRef,
     /// The argument text, which is a JSON object.
     pub input: String,
-}
-
-/// A name as the model sees it.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Published {
-    /// The namespace, where the surface has them.
-    pub namespace: Option<String>,
-    /// The name.
-    pub name: String,
-}
-
-impl fmt::Display for Published {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.namespace {
-            Some(namespace) => write!(f, "{namespace}.{}", self.name),
-            None => f.write_str(&self.name),
-        }
-    }
 }
 
 /// One reply of the model.

@@ -1,17 +1,21 @@
 //! The JSON report: the form that scripts rely on.
 
-use super::{RunReport, Summary};
+use super::{Report, RunReport, Summary};
 use crate::check::finding::{Finding, Outcome};
 use crate::json::Json;
 
 /// The report of a whole invocation.
 #[must_use]
-pub fn json(runs: &[RunReport]) -> Json {
-    Json::object([
+pub fn json(report: Report<'_>) -> Json {
+    let mut json = Json::object([
         ("hopcheck", Json::from(env!("CARGO_PKG_VERSION"))),
-        ("runs", Json::array(runs.iter().map(run))),
-        ("summary", summary_json(&Summary::of(runs))),
-    ])
+        ("runs", Json::array(report.runs.iter().map(run))),
+        ("summary", summary_json(&Summary::of(report.runs))),
+    ]);
+    if let Some(snapshots) = report.snapshots {
+        json.set("snapshots", snapshots.json());
+    }
+    json
 }
 
 /// The number of runs per outcome.

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::{HostReport, RunReport, Summary};
+use super::{HostReport, Report, RunReport, Snapshots, Summary};
 use crate::check::finding::{Outcome, Verdict};
 
 /// The report of a whole invocation.
 #[must_use]
-pub fn markdown(runs: &[RunReport]) -> String {
+pub fn markdown(report: Report<'_>) -> String {
+    let runs = report.runs;
     let mut hosts: BTreeMap<&HostReport, Vec<&RunReport>> = BTreeMap::new();
     for run in runs {
         hosts.entry(&run.host).or_default().push(run);
@@ -30,7 +31,18 @@ pub fn markdown(runs: &[RunReport]) -> String {
     for (host, runs) in &hosts {
         problems(&mut out, host, runs);
     }
+    if let Some(snapshots) = report.snapshots {
+        changes(&mut out, snapshots);
+    }
     out
+}
+
+fn changes(out: &mut String, snapshots: &Snapshots) {
+    let _ = writeln!(out, "\n## Snapshots\n\n{}", snapshots.summary().trim_end());
+    for (at, change) in snapshots.changes.iter().enumerate() {
+        let gap = if at == 0 { "\n" } else { "" };
+        let _ = writeln!(out, "{gap}- {}: {}", change.kind.as_str(), escape(&change.name));
+    }
 }
 
 fn cell<'r>(runs: impl Iterator<Item = &'r RunReport>) -> String {

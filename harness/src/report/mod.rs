@@ -1,19 +1,32 @@
 //! Reports: findings as text for people and as files for programs. Nothing here looks at a process or a clock.
 
+mod failures;
 mod json;
 mod markdown;
+mod snapshots;
 mod text;
 
 use std::fmt;
 
+pub use failures::{Detail, failures};
 pub use json::{json, summary_json};
 pub use markdown::markdown;
-pub use text::{Detail, failures, record_line, run_line, summary_line, verdict_table};
+pub use snapshots::{Change, ChangeKind, SnapshotMode, Snapshots};
+pub use text::{record_line, run_line, summary_line, verdict_table};
 
 use crate::check::finding::{Finding, Level, Outcome, Verdict};
 use crate::plan::PlanKey;
 use crate::revision::{Revision, Transport};
 use crate::snapshot::Line;
+
+/// Everything that reports say about one invocation.
+#[derive(Clone, Copy, Debug)]
+pub struct Report<'r> {
+    /// Its runs, in the order of the plans.
+    pub runs: &'r [RunReport],
+    /// Its transcripts against the accepted ones, where the user wanted that.
+    pub snapshots: Option<&'r Snapshots>,
+}
 
 /// Everything that reports say about one run.
 #[derive(Clone, Debug)]
@@ -80,6 +93,12 @@ impl RunReport {
     /// The findings that keep the run from passing, or warn.
     pub fn problems(&self) -> impl Iterator<Item = &Finding> {
         self.findings.iter().filter(|finding| is_problem(finding))
+    }
+
+    /// `HOST SCENARIO REVISION TRANSPORT`.
+    #[must_use]
+    pub fn name(&self) -> String {
+        format!("{} {} {}", self.host.name, self.scenario, self.coordinates())
     }
 
     /// `REVISION TRANSPORT`.
@@ -155,10 +174,10 @@ impl Kind {
 
     /// The report as text.
     #[must_use]
-    pub fn render(self, runs: &[RunReport]) -> String {
+    pub fn render(self, report: Report<'_>) -> String {
         match self {
-            Self::Json => format!("{}\n", json(runs)),
-            Self::Markdown => markdown(runs),
+            Self::Json => format!("{}\n", json(report)),
+            Self::Markdown => markdown(report),
         }
     }
 }

@@ -53,7 +53,7 @@ fn plain(text: &str) -> String {
 fn json_has_what_scripts_rely_on() {
     let mut other = RunReport::new(&key(), "1.2.3", Outcome::NotApplicable, Some("no".to_owned()));
     other.trace = Some("t.jsonl".to_owned());
-    let report = json(&[failed(), other]);
+    let report = json(Report { runs: &[failed(), other], snapshots: None });
     let run = &report.get("runs").unwrap().items()[0];
     assert_eq!(run.at(&["host", "name"]).unwrap().as_str(), Some("acme:code"));
     assert_eq!(
@@ -89,11 +89,39 @@ error: hop.wire-name fail: the wire carries `a_b`
     assert_eq!(text, expected);
 }
 
+/// One cause, four requirements: a reader wants one block, led by what fails the run.
+#[test]
+fn what_has_one_cause_is_told_once() {
+    let mut run = failed();
+    let one = run.findings[0].clone();
+    let like = |requirement: &str, level| Finding { requirement: requirement.to_owned(), level, ..one.clone() };
+    let other = Finding { evidence: vec![5], ..like("hop.once", Level::Invariant) };
+    run.findings = vec![like("tools.a", Level::Should), one.clone(), like("claim.06", Level::Policy), other];
+    let text = plain(&failures(&[run], Detail::All));
+    assert_eq!(text.matches("\n  run: ").count(), 2, "{text}");
+    assert!(text.starts_with("\nerror: hop.wire-name fail: "), "{text}");
+    assert!(text.contains("\n  also broken: tools.a (should), claim.06 (policy)\n"), "{text}");
+}
+
+#[test]
+fn what_has_no_record_is_told_once() {
+    let mut run = failed();
+    let one = Finding { verdict: Verdict::Untestable, evidence: Vec::new(), ..run.findings[0].clone() };
+    let like = |at: usize| Finding { requirement: format!("requirement.number-{at}"), ..one.clone() };
+    run.findings = (0..8).map(like).collect();
+    run.findings[3].message = "nothing speaks of it".to_owned();
+    let text = plain(&failures(&[run], Detail::First(1)));
+    assert!(!text.contains("not shown"), "{text}");
+    let listed: Vec<&str> = text.lines().skip_while(|line| !line.starts_with("  also untestable: ")).collect();
+    assert!(listed[0].len() <= 112 && listed[0].ends_with(','), "{text}");
+    assert!(listed[1].starts_with("    requirement.number-") && listed[1].ends_with("number-7"), "{text}");
+}
+
 #[test]
 fn markdown_escapes_what_hosts_say() {
     let mut run = failed();
     run.findings[0].message = "it said <b>|".to_owned();
-    let text = markdown(&[run]);
+    let text = markdown(Report { runs: &[run], snapshots: None });
     assert!(text.contains("| acme:code | 1.2.3 | 0/1, 1 fail |"), "{text}");
     assert!(text.contains(r"it said \<b\>\|"), "{text}");
 }
@@ -115,4 +143,22 @@ fn what_was_only_recorded_does_not_look_passed() {
     };
     assert!(line(Outcome::Pass).starts_with("recorded "));
     assert!(line(Outcome::Error).starts_with("error "));
+}
+
+#[test]
+fn drift_is_told_with_its_lines_and_cannot_steer_the_terminal() {
+    let kind = ChangeKind::Drift { accepted: "a\nb\n".to_owned(), contents: "a\n\x1b[2Jc\n".to_owned() };
+    let change = |name: &str, kind| Change { name: name.to_owned(), file: format!("s/{name}.snap"), kind };
+    let changes = vec![change("acme/x/drift", kind), change("acme/x/gone", ChangeKind::Stale)];
+    let snapshots = Snapshots { same: 3, changes, ..Snapshots::default() };
+    assert!(snapshots.drifted());
+    let text = plain(&snapshots.details(Detail::First(1)));
+    assert!(text.contains("s/acme/x/drift.snap differs from what was accepted\n"), "{text}");
+    assert!(text.contains("  -b\n") && text.contains("  + [2Jc\n") && !text.contains("gone"), "{text}");
+    assert!(text.contains("1 more"), "{text}");
+    assert_eq!(snapshots.summary(), "snapshots: 3 as accepted, 1 drift, 1 stale\n");
+    let report = markdown(Report { runs: &[failed()], snapshots: Some(&snapshots) });
+    assert!(report.contains("\n## Snapshots\n") && report.contains("\n- stale: acme/x/gone\n"), "{report}");
+    let accepted = Snapshots { mode: SnapshotMode::Accept, ..snapshots };
+    assert!(!accepted.drifted());
 }

@@ -6,18 +6,9 @@ use std::fmt::Write as _;
 use anstyle::{AnsiColor, Style};
 
 use super::{HostReport, RunReport, Summary};
-use crate::check::finding::{Finding, Outcome, Verdict};
-use crate::diagnostic::{Diagnostic, Severity};
-use crate::snapshot::Line;
+use crate::check::finding::Outcome;
 
-/// Lines of the transcript shown before and after evidence.
-const AROUND: usize = 2;
-/// Most lines of one excerpt.
-const EXCERPT: usize = 16;
-/// Longest line of one excerpt, in characters: a page of JSON hides what it is shown for.
-const WIDTH: usize = 160;
-
-const fn style(outcome: Outcome) -> Style {
+pub(super) const fn style(outcome: Outcome) -> Style {
     let style = Style::new().bold();
     match outcome {
         Outcome::Pass => style.fg_color(Some(anstyle::Color::Ansi(AnsiColor::Green))),
@@ -29,7 +20,7 @@ const fn style(outcome: Outcome) -> Style {
     }
 }
 
-fn styled(style: Style, text: impl std::fmt::Display) -> String {
+pub(super) fn styled(style: Style, text: impl std::fmt::Display) -> String {
     format!("{style}{text}{style:#}")
 }
 
@@ -111,122 +102,7 @@ pub fn summary_line(runs: &[RunReport]) -> String {
     format!("\n{runs} {}: {}\n", if runs == 1 { "run" } else { "runs" }, counts.join(", "))
 }
 
-/// How many failures are shown in full.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Detail {
-    /// The first ones; the rest is counted.
-    First(usize),
-    /// All.
-    All,
-}
-
-/// Every failing finding: the scenario line that does not hold, and the events that show it.
-///
-/// The same finding in several revisions or transports is shown once.
-#[must_use]
-pub fn failures(runs: &[RunReport], detail: Detail) -> String {
-    type Key<'r> = (&'r HostReport, &'r str, &'r str, Verdict, Option<(usize, usize)>);
-    let mut order: Vec<Key<'_>> = Vec::new();
-    let mut groups: BTreeMap<Key<'_>, Vec<(&RunReport, &Finding)>> = BTreeMap::new();
-    for run in runs {
-        for finding in run.problems() {
-            let span = finding.at.as_ref().map(|place| (place.span.start, place.span.end));
-            let key = (&run.host, run.scenario.as_str(), finding.requirement.as_str(), finding.verdict, span);
-            let group = groups.entry(key).or_default();
-            if group.is_empty() {
-                order.push(key);
-            }
-            group.push((run, finding));
-        }
-    }
-    let most = match detail {
-        Detail::First(most) => most,
-        Detail::All => order.len(),
-    };
-    let mut out = String::new();
-    for key in order.iter().take(most) {
-        if let Some(group) = groups.get(key) {
-            failure(&mut out, group);
-        }
-    }
-    if order.len() > most {
-        let _ = writeln!(out, "\n{} more findings are not shown; --verbose shows all", order.len() - most);
-    }
-    out
-}
-
-fn failure(out: &mut String, group: &[(&RunReport, &Finding)]) {
-    let Some((run, finding)) = group.first() else { return };
-    let title = format!("{} {}: {}", finding.requirement, finding.verdict, plain(&finding.message));
-    out.push('\n');
-    let severity = if finding.verdict == Verdict::Fail && !finding.level.fails() {
-        Severity::Warning
-    } else {
-        Severity::Error
-    };
-    match &finding.at {
-        Some(place) => {
-            let diagnostic = Diagnostic {
-                severity,
-                title,
-                source: std::sync::Arc::clone(&place.source),
-                span: place.span.clone(),
-                label: format!("level {}", finding.level),
-                help: Vec::new(),
-            };
-            out.push_str(&diagnostic.render_styled());
-            out.push('\n');
-        }
-        None => {
-            let word = if severity == Severity::Warning { "warning" } else { "error" };
-            let bold = if severity == Severity::Warning { Outcome::Warn } else { Outcome::Fail };
-            let _ = writeln!(out, "{}: {title}", styled(style(bold), word));
-        }
-    }
-    let wheres: Vec<String> = group.iter().map(|(run, _)| run.coordinates()).collect();
-    let _ = writeln!(out, "  run: {} {} at {}", run.host.name, run.scenario, wheres.join(", "));
-    excerpt(out, &run.transcript, &finding.evidence);
-    if let Some(trace) = &run.trace {
-        let _ = writeln!(out, "  trace: {trace}");
-    }
-    let _ = writeln!(out, "  see: hopcheck explain {}", finding.requirement);
-}
-
-/// The lines of the transcript around the evidence, which is marked.
-fn excerpt(out: &mut String, transcript: &[Line], evidence: &[u32]) {
-    let width = crate::snapshot::lane_width(transcript);
-    // A transcript has an order that is the same on every run; a failure is read in the order in which it happened.
-    let mut transcript: Vec<&Line> = transcript.iter().collect();
-    transcript.sort_by_key(|line| line.event);
-    let is_evidence = |line: &Line| evidence.contains(&line.event);
-    let hits: Vec<usize> =
-        transcript.iter().enumerate().filter(|(_, line)| is_evidence(line)).map(|(at, _)| at).collect();
-    let near = |at: usize| hits.iter().any(|hit| hit.abs_diff(at) <= AROUND);
-    let mut last = None;
-    for (shown, (at, line)) in transcript.iter().enumerate().filter(|(at, _)| near(*at)).enumerate() {
-        if shown == EXCERPT {
-            out.push_str("         …\n");
-            break;
-        }
-        if last.is_some_and(|last| last + 1 != at) {
-            out.push_str("         …\n");
-        }
-        let mark = if is_evidence(line) { '>' } else { ' ' };
-        let text = cut(format!("  {mark} {:4} {}", line.event, line.render(width)));
-        let style = if is_evidence(line) { Style::new().bold() } else { Style::new() };
-        let _ = writeln!(out, "{}", styled(style, text));
-        last = Some(at);
-    }
-}
-
-fn cut(text: String) -> String {
-    match text.char_indices().nth(WIDTH) {
-        Some((at, _)) => format!("{}…", &text[..at]),
-        None => text,
-    }
-}
-
 /// Text of a host must not steer the terminal.
-fn plain(text: &str) -> String {
+pub(super) fn plain(text: &str) -> String {
     text.chars().map(|character| if character.is_control() { ' ' } else { character }).collect()
 }

@@ -3,6 +3,7 @@
 use super::parts::{at_least, defined, described, keyword, list, nullable, object, typed, words};
 use crate::check::finding::{Level, Outcome, Verdict};
 use crate::json::Json;
+use crate::report::ChangeKind;
 use crate::revision::{Revision, Transport};
 
 /// The report of a whole invocation.
@@ -14,7 +15,7 @@ pub(super) fn report() -> Json {
             ("runs", list(defined("run"))),
             ("summary", described("the number of runs per outcome", summary)),
         ],
-        [],
+        [("snapshots", described("transcripts against the accepted ones, with --snapshots", snapshots()))],
     );
     schema.set("$defs", Json::object([("run", run()), ("finding", finding())]));
     schema
@@ -39,6 +40,28 @@ fn run() -> Json {
             ("duration_ms", at_least(0)),
             ("trace", described("the file, where it was kept", nullable("string"))),
             ("findings", list(defined("finding"))),
+        ],
+        [],
+    )
+}
+
+fn snapshots() -> Json {
+    let name = || described("HOST/AREA/NAME or HOST/AREA/NAME[CASE]", typed("string"));
+    let change = object(
+        [
+            ("name", name()),
+            ("file", described("its path", typed("string"))),
+            ("change", words(ChangeKind::WORDS)),
+            ("diff", described("the lines that drifted", nullable("string"))),
+        ],
+        [],
+    );
+    object(
+        [
+            ("same", described("the number of files that are as accepted", at_least(0))),
+            ("accepted", described("whether the changes were accepted", typed("boolean"))),
+            ("changes", list(change)),
+            ("unknown", described("files that were not compared: a run of theirs is in error", list(name()))),
         ],
         [],
     )

@@ -3,7 +3,7 @@
 use std::ptr;
 
 use super::parts::{any_of, defined, described, has, keyword, list, map, typed, words};
-use crate::decode::keys::{Choice, Key, KeyTable, Kind, Required};
+use crate::decode::keys::{Choice, Condition, Key, KeyTable, Kind, Required};
 use crate::json::Json;
 
 /// The schema of a file whose top level is this table.
@@ -81,19 +81,20 @@ impl Definitions {
         let mut schema = typed("object");
         let properties = keys.iter().map(|key| (key.name, described(key.doc, self.value(&key.kind, key.name))));
         schema.set("properties", Json::object(properties.collect::<Vec<_>>()));
-        let required: Vec<&str> =
-            keys.iter().filter(|key| key.required == Required::Required).map(|key| key.name).collect();
+        let always = keys.iter().filter(|key| key.required == Required::Required && key.unless.is_none());
+        let required: Vec<&str> = always.map(|key| key.name).collect();
         if !required.is_empty() {
             schema.set("required", Json::array(required));
         }
+        let mut all = conditional(&keys);
         if let Some(choice) = &table.choice {
             let exists = |name: &&str| keys.iter().any(|key| key.name == *name);
             let choices = choice.keys.iter().copied().filter(exists).map(|name| has([name]));
             schema.set("oneOf", Json::array(choices));
-            let company = company(&keys, choice);
-            if !company.is_empty() {
-                schema.set("allOf", company);
-            }
+            all.extend(company(&keys, choice));
+        }
+        if !all.is_empty() {
+            schema.set("allOf", all);
         }
         schema.set("additionalProperties", false);
         schema
@@ -134,6 +135,50 @@ impl Definitions {
 /// A key that this version refuses is better not offered by an editor.
 fn is_later(key: &Key) -> bool {
     matches!(key.kind, Kind::Later)
+}
+
+/// The keys that are out of place under a condition, those of the same condition together.
+fn conditional(keys: &[&Key]) -> Vec<Json> {
+    let mut groups: Vec<(&Condition, Vec<&Key>)> = Vec::new();
+    for key in keys {
+        let Some(condition) = key.unless else { continue };
+        match groups.iter_mut().find(|(known, _)| ptr::eq(*known, condition)) {
+            Some((_, group)) => group.push(key),
+            None => groups.push((condition, vec![key])),
+        }
+    }
+    let one = |(condition, group): (&Condition, Vec<&Key>)| {
+        let nothing = group.iter().map(|key| (key.name, Json::from(false)));
+        let mut rule = Json::object([
+            ("if", leads(condition, condition.path)),
+            ("then", keyword("properties", Json::object(nothing))),
+        ]);
+        let required: Vec<&str> =
+            group.iter().filter(|key| key.required == Required::Required).map(|key| key.name).collect();
+        if !required.is_empty() {
+            rule.set("else", has(required));
+        }
+        rule
+    };
+    groups.into_iter().map(one).collect()
+}
+
+/// A table in which the path leads to one of the words of a condition, or a list in which it does so everywhere.
+fn leads(condition: &Condition, path: &[&str]) -> Json {
+    let Some((name, rest)) = path.split_first() else { return words(condition.words.iter().copied()) };
+    let inner = leads(condition, rest);
+    // What is followed through a list has tables in it, and at least one.
+    let value = if rest.is_empty() {
+        inner
+    } else {
+        let mut items = typed("array");
+        items.set("minItems", 1);
+        items.set("items", inner);
+        items
+    };
+    let mut schema = has([*name]);
+    schema.set("properties", Json::object([(*name, value)]));
+    schema
 }
 
 /// The keys that go with some of the choice only, those of the same company together.

@@ -108,8 +108,8 @@ impl<'t> Writer<'t> {
         let line = match event.kind {
             Kind::WireEof => fact(self.lane(event), "eof"),
             Kind::ServerExit | Kind::HostExit => {
-                let how = match (event.data.get("code"), event.data.str("signal")) {
-                    (_, Some(signal)) => signal.to_owned(),
+                let how = match (event.data.get("code"), event.data.str("signal").or(event.data.str("thread"))) {
+                    (_, Some(word)) => word.to_owned(),
                     (Some(code), None) => code.to_string(),
                     (None, None) => String::new(),
                 };

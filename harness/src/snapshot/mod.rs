@@ -18,8 +18,9 @@ mod message;
 mod model;
 mod order;
 mod placeholder;
+pub mod store;
 
-pub use file::file;
+pub use file::{Sections, unwrap, wrap};
 pub(crate) use line::lane_width;
 pub use line::{Arrow, Line};
 

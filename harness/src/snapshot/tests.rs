@@ -6,7 +6,7 @@ use super::*;
 use crate::json::Json;
 use crate::library::{self, Builtin};
 use crate::plan::{Planned, Select, SelectRevisions, plan};
-use crate::revision::Revision;
+use crate::revision::{Revision, Transport};
 use crate::trace::event::{Event, Kind, Payload};
 use crate::trace::{Header, Trace};
 use crate::{host, scenario};
@@ -63,7 +63,7 @@ fn wire(kind: Kind, server: &str, conn: u32, cause: Option<u32>, payload: &str) 
 #[test]
 fn a_hop_reads_like_the_example() {
     let plan = planned(7);
-    let id = &plan.uses[0].id;
+    let id = &crate::model::api(plan.profile.model.api).use_id(plan.key.seed, 1, 0);
     let cwd = "/tmp/hcabc/work";
     let mut asked = event(Kind::ModelRequest, r#"{"main":true,"turn":0}"#);
     let tools = r#"[{"name":"mcp__orders__lookup_order","description":"x","input_schema":{}}]"#;
@@ -146,13 +146,36 @@ fn the_seed_leaves_no_mark() {
     assert!(text(1).contains("<run>"), "{}", text(1));
 }
 
+fn sections(of: &[(Revision, &str)]) -> Sections {
+    Sections(of.iter().map(|(revision, text)| ((*revision, Transport::Stdio), (*text).to_owned())).collect())
+}
+
 #[test]
 fn equal_transcripts_share_a_section() {
-    let section = |name: &str, text: &str| (name.to_owned(), text.to_owned());
-    let text = file(&[
-        section("2025-06-18+stdio", "a\n"),
-        section("2025-11-25+stdio", "a\n"),
-        section("2026-07-28+stdio", "b\n"),
-    ]);
+    let text = sections(&[
+        (Revision::V2025_06_18, "a\n"),
+        (Revision::V2025_11_25, "a\n"),
+        (Revision::V2026_07_28, "b\n"),
+    ])
+    .render();
     assert_eq!(text, "# 2025-06-18+stdio 2025-11-25+stdio\na\n\n# 2026-07-28+stdio\nb\n");
+}
+
+#[test]
+fn sections_are_read_as_they_were_written() {
+    let all = [
+        sections(&[]),
+        sections(&[(Revision::V2025_11_25, "a\n\nb\n")]),
+        sections(&[(Revision::V2025_11_25, ""), (Revision::V2026_07_28, "# a\n")]),
+        sections(&[
+            (Revision::V2025_06_18, "a\n"),
+            (Revision::V2025_11_25, "b\n"),
+            (Revision::V2026_07_28, "a\n"),
+        ]),
+    ];
+    for sections in all {
+        assert_eq!(Sections::parse(&sections.render()), sections);
+        let file = wrap(&sections.render());
+        assert_eq!(unwrap(&file), sections.render().trim_end());
+    }
 }

@@ -6,6 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{Mode, OFlags};
 
 use super::recorder::{Draft, Recorder};
+use super::thread::Streams;
 use super::watch::{Marks, Reach, Watched};
 use crate::drive::Stdin;
 use crate::trace::event::Kind;
@@ -21,7 +22,7 @@ const BUDGET: usize = 1 << 20;
 
 /// Our ends of the host's standard streams.
 pub(super) struct Console {
-    input: Option<Sink<Draft>>,
+    input: Option<Sink<Option<Draft>>>,
     output: Stream,
     errors: Stream,
     /// Bytes that were recorded of both.
@@ -47,6 +48,11 @@ pub(super) struct HostEnds {
 }
 
 impl HostEnds {
+    /// For a host on a thread, which has no third stream.
+    pub(super) fn into_streams(self) -> Streams {
+        Streams { input: self.input, output: self.output }
+    }
+
     pub(super) fn streams(&self) -> [BorrowedFd<'_>; 3] {
         [self.input.as_fd(), self.output.as_fd(), self.errors.as_fd()]
     }
@@ -118,8 +124,16 @@ impl Console {
     /// Writes to the host. The draft is recorded when the first byte is sent; without bytes at once.
     pub(super) fn say(&mut self, bytes: Vec<u8>, draft: Draft, rec: &mut Recorder) {
         match &mut self.input {
-            Some(input) if !bytes.is_empty() => input.push(bytes, draft),
+            Some(input) if !bytes.is_empty() => input.push(bytes, Some(draft)),
             _ => drop(rec.record(draft)),
+        }
+        self.pump(rec);
+    }
+
+    /// Writes to the host what is no event.
+    pub(super) fn command(&mut self, bytes: Vec<u8>, rec: &mut Recorder) {
+        if let Some(input) = &mut self.input {
+            input.push(bytes, None);
         }
         self.pump(rec);
     }
@@ -130,7 +144,7 @@ impl Console {
         let mut begun = Vec::new();
         // A host that no longer reads is about to exit; that is what gets recorded.
         input.pump(&mut begun);
-        for draft in begun {
+        for draft in begun.into_iter().flatten() {
             rec.record(draft);
         }
     }

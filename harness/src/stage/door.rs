@@ -19,7 +19,8 @@ const BUDGET: usize = 4 << 20;
 const MAX_VISITORS: usize = 256;
 
 pub(super) struct Door {
-    listener: TcpListener,
+    /// None for a host that asks no model.
+    listener: Option<TcpListener>,
     accepts: bool,
     /// Connections beyond the limit, which were closed at once and are not yet recorded.
     refused: usize,
@@ -56,14 +57,25 @@ impl Door {
         listener.set_nonblocking(true)?;
         let port = listener.local_addr()?.port();
         Ok(Self {
-            listener,
-            accepts: false,
-            refused: 0,
-            visitors: Vec::new(),
+            listener: Some(listener),
             base: format!("/{token}"),
             authorities: [format!("127.0.0.1:{port}"), format!("localhost:{port}")],
             buffer: vec![0; 64 << 10],
+            ..Self::closed()
         })
+    }
+
+    /// An endpoint that nobody can come to.
+    pub(super) fn closed() -> Self {
+        Self {
+            listener: None,
+            accepts: false,
+            refused: 0,
+            visitors: Vec::new(),
+            base: String::new(),
+            authorities: [String::new(), String::new()],
+            buffer: Vec::new(),
+        }
     }
 
     /// The base URL, without a slash at the end.
@@ -72,7 +84,9 @@ impl Door {
     }
 
     pub(super) fn watch<'f>(&'f self, fds: &mut Watched<'f>) {
-        fds.input(&self.listener);
+        if let Some(listener) = &self.listener {
+            fds.input(listener);
+        }
         for visitor in &self.visitors {
             if let Some(fd) = visitor.readable() {
                 fds.input(fd);
@@ -81,7 +95,7 @@ impl Door {
     }
 
     pub(super) fn mark(&mut self, marks: &mut Marks) {
-        self.accepts = marks.next();
+        self.accepts = self.listener.is_some() && marks.next();
         for visitor in &mut self.visitors {
             visitor.ready = visitor.readable().is_some() && marks.next();
         }
@@ -93,8 +107,8 @@ impl Door {
 
     /// Takes in bytes without acting on them; says whether there were any.
     pub(super) fn listen(&mut self, reach: Reach) -> bool {
-        if self.accepts || reach == Reach::All {
-            while let Ok((stream, _)) = self.listener.accept() {
+        if let Some(listener) = self.listener.as_ref().filter(|_| self.accepts || reach == Reach::All) {
+            while let Ok((stream, _)) = listener.accept() {
                 if self.visitors.len() >= MAX_VISITORS {
                     self.refused += 1;
                     continue;

@@ -8,15 +8,18 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::thread::JoinHandle;
 
 use rustix::process::{Pid, Signal};
 
+use crate::driver::Library;
 use crate::host::render::Rendered;
 use crate::json::Json;
 use crate::wire::channel::{Channel, Wait};
 
-use super::processes;
 use super::supervisor::NETWORK;
+use super::thread::Streams;
+use super::{processes, thread};
 
 /// How often the processes below a supervisor that failed are looked for.
 const DESTROY_ROUNDS: usize = 100;
@@ -57,11 +60,22 @@ pub(super) enum Report {
 #[derive(Debug)]
 pub(super) struct Supervisor {
     channel: Option<Channel>,
-    child: Child,
-    /// The host, while it lives.
-    host: Option<Pid>,
+    body: Body,
     /// What was reported and not yet looked at.
     reports: VecDeque<Report>,
+}
+
+/// What a supervisor is.
+#[derive(Debug)]
+enum Body {
+    /// A process, the parent of the host.
+    Process {
+        child: Child,
+        /// The host, while it lives.
+        host: Option<Pid>,
+    },
+    /// The keeper of a host on a thread, until it is joined.
+    Thread(Option<JoinHandle<()>>),
 }
 
 impl Supervisor {
@@ -79,7 +93,8 @@ impl Supervisor {
         let mut channel = Channel::new(ours.into());
         let answer = channel.wait_take();
         let listener = channel.take_fd();
-        let supervisor = Self { channel: Some(channel), child, host: None, reports: VecDeque::new() };
+        let body = Body::Process { child, host: None };
+        let supervisor = Self { channel: Some(channel), body, reports: VecDeque::new() };
         match (answer?, listener) {
             (Some(message), Some(listener)) if message.get("ready").is_some() => {
                 Ok((supervisor, TcpListener::from(listener)))
@@ -87,6 +102,12 @@ impl Supervisor {
             (Some(message), _) => Err(io::Error::other(message.str("failed").unwrap_or("no answer").to_owned())),
             (None, _) => Err(io::Error::other("the supervisor did not start")),
         }
+    }
+
+    /// Starts a host that is a library, on a thread of this program. `folder` is that of the run.
+    pub(super) fn of_library(library: &Library, streams: Streams, folder: &Path) -> io::Result<Self> {
+        let (channel, keeper) = thread::start(library, streams, folder.to_owned())?;
+        Ok(Self { channel: Some(channel), body: Body::Thread(Some(keeper)), reports: VecDeque::new() })
     }
 
     /// Starts the host, and gives its process id. `sandbox` is removed if hopcheck is killed.
@@ -109,7 +130,9 @@ impl Supervisor {
         channel.send(&message, &streams)?;
         let answer = channel.wait_take()?;
         let pid = answer.as_ref().and_then(|answer| answer.get("started")).and_then(Json::as_i64);
-        self.host = pid.and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?));
+        if let Body::Process { host, .. } = &mut self.body {
+            *host = pid.and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?));
+        }
         pid.ok_or_else(|| {
             let reason = answer.as_ref().and_then(|answer| answer.str("failed"));
             io::Error::other(reason.unwrap_or("the supervisor is gone").to_owned())
@@ -146,7 +169,9 @@ impl Supervisor {
             self.reports.push_back(if message.as_str() == Some("gone") {
                 Report::Gone
             } else if let Some(how) = message.get("exit") {
-                self.host = None;
+                if let Body::Process { host, .. } = &mut self.body {
+                    *host = None;
+                }
                 Report::Exit(how.clone())
             } else if let Some(process) = message.get("survivor") {
                 Report::Survivor(process.clone())
@@ -179,10 +204,12 @@ impl Supervisor {
     /// of the host.
     pub(super) fn destroy(&mut self) {
         self.channel = None;
+        // The keeper of a thread has no need of us: the end of its channel is enough.
+        let Body::Process { child, host } = &mut self.body else { return };
         // A supervisor that was stopped cannot be left to kill its children. They are looked for again, since those of
         // what dies in between move up to it; what forks faster than this is out of reach.
         for _ in 0..DESTROY_ROUNDS {
-            let left = processes::below(Pid::from_child(&self.child));
+            let left = processes::below(Pid::from_child(child));
             if left.is_empty() {
                 break;
             }
@@ -190,10 +217,10 @@ impl Supervisor {
                 let _ = rustix::process::kill_process(process.pid, Signal::KILL);
             }
         }
-        if let Some(host) = self.host.take() {
+        if let Some(host) = host.take() {
             let _ = rustix::process::kill_process_group(host, Signal::KILL);
         }
-        let _ = self.child.kill();
+        let _ = child.kill();
     }
 }
 
@@ -201,6 +228,10 @@ impl Drop for Supervisor {
     fn drop(&mut self) {
         // The end of the channel makes it kill everything and exit.
         self.channel = None;
-        let _ = self.child.wait();
+        match &mut self.body {
+            Body::Process { child, .. } => drop(child.wait()),
+            // It comes back in time, whatever the host does. Its panic would have nothing to say.
+            Body::Thread(keeper) => drop(keeper.take().map(JoinHandle::join)),
+        }
     }
 }

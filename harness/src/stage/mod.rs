@@ -4,6 +4,7 @@ mod conn;
 mod console;
 mod deadline;
 mod door;
+mod ground;
 mod interrupt;
 mod isolation;
 mod launch;
@@ -12,17 +13,21 @@ mod recorder;
 mod run;
 mod sandbox;
 mod script;
+mod strays;
 pub mod supervisor;
 #[cfg(target_os = "linux")]
 mod sys;
+mod thread;
 mod watch;
 mod wires;
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use crate::drive::drive;
+use crate::driver::{Library, ServerSetup, Setup};
+use crate::host::profile::DriveKind;
 use crate::host::render::{self, RenderError, Rendered, Site, SiteServer};
 use crate::json::Json;
 use crate::model::{Names, Prompts, Request, Role};
@@ -39,8 +44,7 @@ pub use interrupt::{Interrupter, interrupter};
 pub use sandbox::{Keep, Kept, SandboxError};
 
 use console::Console;
-use door::Door;
-use launch::{Isolation, Supervisor};
+use ground::Ground;
 use recorder::{Draft, Recorder};
 use run::{HostRun, Parts, Reason};
 use sandbox::Sandbox;
@@ -129,6 +133,16 @@ pub enum StageError {
     /// The supervisor did not start.
     #[error("cannot start the supervisor: {0}")]
     Supervisor(io::Error),
+    /// The profile describes another sort of host.
+    #[error("the profile {profile} describes {described}, and the host is {given}")]
+    Subject {
+        /// The profile's name.
+        profile: String,
+        /// What it describes.
+        described: &'static str,
+        /// What was given.
+        given: &'static str,
+    },
     /// The host did not start.
     #[error("cannot start {program}: {cause}")]
     Host {
@@ -145,19 +159,57 @@ pub enum StageError {
     Io(#[from] io::Error),
 }
 
+/// The host under test.
+#[derive(Clone, Copy, Debug)]
+pub enum Subject<'s> {
+    /// A program with its leading arguments.
+    Program(&'s [String]),
+    /// A library, which is run on a thread of this program.
+    Library(&'s Library),
+}
+
+impl<'s, B: AsRef<[String]> + ?Sized> From<&'s B> for Subject<'s> {
+    fn from(bin: &'s B) -> Self {
+        Self::Program(bin.as_ref())
+    }
+}
+
+impl Subject<'_> {
+    /// That the profile's drive is for such a host.
+    fn check(self, plan: &Plan) -> Result<(), StageError> {
+        let described = match plan.profile.drives.get(plan.drive).map(|drive| drive.kind) {
+            Some(DriveKind::InProcess) => LIBRARY,
+            _ => PROGRAM,
+        };
+        let given = match self {
+            Self::Program(_) => PROGRAM,
+            Self::Library(_) => LIBRARY,
+        };
+        if described == given {
+            return Ok(());
+        }
+        Err(StageError::Subject { profile: plan.profile.name.clone(), described, given })
+    }
+}
+
+const PROGRAM: &str = "a program";
+const LIBRARY: &str = "a library";
+
 /// Runs a plan: its host runs one after the other, and a twin where a denied tool was hidden.
 ///
-/// `bin` is the program of the host with its leading arguments; `sink` is the file to which the trace is streamed.
+/// `subject` is the host; `sink` is the file to which the trace is streamed.
 ///
 /// # Errors
 /// What keeps a run from happening; see [`StageError`].
-pub fn run(
+pub fn run<'s>(
     plan: &Plan,
     header: Header,
-    bin: &[String],
+    subject: impl Into<Subject<'s>>,
     options: &StageOptions,
     sink: Option<&Path>,
 ) -> Result<Staged, StageError> {
+    let subject = subject.into();
+    subject.check(plan)?;
     let mut rec = Recorder::new(Writer::new(header, sink).map_err(StageError::Trace)?);
     let mut kept = Vec::new();
     let mut interrupted = Interrupted::No;
@@ -166,7 +218,7 @@ pub fn run(
     let mut at = 0;
     while let Some(&role) = roles.get(at) {
         at += 1;
-        let (reason, last) = match host_run(plan, role, bin, options, &mut rec, &mut kept) {
+        let (reason, last) = match host_run(plan, role, subject, options, &mut rec, &mut kept) {
             Ok(ended) => ended,
             Err(error) => {
                 // The file tells why it ends here.
@@ -202,28 +254,31 @@ fn needs_twin(plan: &Plan, last: Option<&Request>) -> bool {
 fn host_run(
     plan: &Plan,
     role: Role,
-    bin: &[String],
+    subject: Subject<'_>,
     options: &StageOptions,
     rec: &mut Recorder,
     kept: &mut Vec<Kept>,
 ) -> Result<(Reason, Option<Request>), StageError> {
     let run = rec.begin_run();
-    let (supervisor, listener, isolation) = supervisor(options)?;
+    let ground = Ground::new(subject, options)?;
+    let isolation = ground.isolation();
     let sandbox = Sandbox::new()?;
     let (token, key) = (random_word()?, format!("hopcheck-{}", random_word()?));
     let canaries = canaries(plan);
     rec.set_redactor(Redactor::new(&canaries, std::slice::from_ref(&key)));
 
-    let door = Door::new(listener, &token)?;
     let wires = Wires::new(plan, &sandbox.socket(), &canaries)?;
-    let drive = drive(plan, run, role);
+    let (launcher, door) = ground.open(&token)?;
+    let site = site(plan, subject, options, &sandbox, door.url(), key, &canaries);
+    let drive = drive(plan, run, role, setup(plan, role, &site, &sandbox));
     let (console, ends) = Console::new(drive.stdin())?;
-    let site = site(plan, bin, options, &sandbox, door.url(), key, &canaries);
     let rendered = render_host(plan, role, &site, &sandbox)?;
     sandbox.write(&rendered.files)?;
 
     rec.record(Draft::new(Kind::RunStart).fact("role", role.as_str()).fact("isolation", isolation.as_str()));
-    let mut parts = Parts {
+    let (supervisor, facts) = launcher.launch(&rendered, &sandbox, options.keep, ends)?;
+    rec.record(host_start(plan, facts, &sandbox));
+    let parts = Parts {
         plan,
         supervisor,
         wires,
@@ -233,47 +288,17 @@ fn host_run(
         drive,
         rec,
     };
-    let remove = (options.keep == Keep::No).then(|| sandbox.path());
-    let pid = parts.supervisor.launch(&rendered, &sandbox.work(), remove, ends.streams()).map_err(|cause| {
-        StageError::Host { program: rendered.argv.first().cloned().unwrap_or_default(), cause }
-    })?;
-    drop(ends);
-    parts.rec.record(host_start(plan, &rendered, &sandbox, pid));
     let (reason, model) = HostRun::new(parts, options).run();
     kept.extend(sandbox.close(options.keep, &rendered));
     Ok((reason, model.into_last()))
 }
 
-fn host_start(plan: &Plan, rendered: &Rendered, sandbox: &Sandbox, pid: i64) -> Draft {
-    let names = rendered.env.iter().map(|(name, _)| name);
+fn host_start(plan: &Plan, facts: Json, sandbox: &Sandbox) -> Draft {
     let drive = plan.profile.drives.get(plan.drive).map(|drive| drive.kind.as_str());
     Draft::new(Kind::HostStart)
-        .fact("argv", Json::array(rendered.argv.iter()))
+        .data(facts)
         .fact("cwd", sandbox.work().to_string_lossy().as_ref())
-        .fact("env", Json::array(names))
         .fact("drive", drive)
-        .fact("pid", pid)
-}
-
-/// Whether this machine has refused isolation before: then nobody asks again.
-static REFUSED: AtomicBool = AtomicBool::new(false);
-
-fn supervisor(options: &StageOptions) -> Result<(Supervisor, std::net::TcpListener, Isolation), StageError> {
-    let start = |isolation| {
-        let started = Supervisor::start(&options.self_exe, isolation);
-        started.map(|(supervisor, listener)| (supervisor, listener, isolation))
-    };
-    match options.isolate {
-        Isolate::Yes => start(Isolation::Network).map_err(StageError::Isolation),
-        Isolate::Auto if cfg!(target_os = "linux") && !REFUSED.load(Ordering::Relaxed) => {
-            start(Isolation::Network).or_else(|_| {
-                // A supervisor that failed half way may have no loopback, so another one is needed.
-                REFUSED.store(true, Ordering::Relaxed);
-                start(Isolation::None).map_err(StageError::Supervisor)
-            })
-        }
-        Isolate::Auto | Isolate::No => start(Isolation::None).map_err(StageError::Supervisor),
-    }
 }
 
 /// A variable for each server, which nobody else must see.
@@ -284,7 +309,7 @@ fn canaries(plan: &Plan) -> Vec<(String, String)> {
 
 fn site(
     plan: &Plan,
-    bin: &[String],
+    subject: Subject<'_>,
     options: &StageOptions,
     sandbox: &Sandbox,
     model_url: String,
@@ -300,7 +325,10 @@ fn site(
         required: server.required,
     });
     Site {
-        bin: bin.to_vec(),
+        bin: match subject {
+            Subject::Program(bin) => bin.to_vec(),
+            Subject::Library(_) => Vec::new(),
+        },
         home: text(sandbox.home()),
         work: text(sandbox.work()),
         model_url,
@@ -311,11 +339,37 @@ fn site(
     }
 }
 
-fn render_host(plan: &Plan, role: Role, site: &Site, sandbox: &Sandbox) -> Result<Rendered, StageError> {
-    let rules = match (role, &plan.twin_rules) {
+/// The rules of a host run.
+fn rules(plan: &Plan, role: Role) -> &Json {
+    match (role, &plan.twin_rules) {
         (Role::Twin, Some(rules)) => rules,
         _ => &plan.rules,
-    };
+    }
+}
+
+/// What a host is given that reads no files.
+fn setup(plan: &Plan, role: Role, site: &Site, sandbox: &Sandbox) -> Setup {
+    let limit = |ms: Option<u32>| ms.map(|ms| Duration::from_millis(ms.into()));
+    let servers = site.servers.iter().map(|server| ServerSetup {
+        name: server.key.clone(),
+        command: server.command.clone(),
+        args: server.args.clone(),
+        env: server.env.clone(),
+        required: server.required,
+    });
+    Setup {
+        revision: plan.key.revision,
+        servers: servers.collect(),
+        rules: rules(plan, role).clone(),
+        start_limit: limit(plan.scenario.limits.start),
+        call_limit: limit(plan.scenario.limits.call),
+        home: sandbox.home(),
+        work: sandbox.work(),
+    }
+}
+
+fn render_host(plan: &Plan, role: Role, site: &Site, sandbox: &Sandbox) -> Result<Rendered, StageError> {
+    let rules = rules(plan, role);
     let drive = plan.profile.drives.get(plan.drive).ok_or_else(|| io::Error::other("the plan has no drive"))?;
     let mut rendered = render::render(&plan.profile, drive, site, rules, plan.scenario.limits)?;
     // What a host writes to its temporary folder must not outlive the run.

@@ -51,6 +51,20 @@ pub(super) fn below(root: Pid) -> Vec<Descendant> {
     found
 }
 
+/// All processes of this machine that can be seen.
+#[cfg(target_os = "linux")]
+pub(super) fn all() -> impl Iterator<Item = Pid> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| Pid::from_raw(entry.file_name().to_str()?.parse().ok()?))
+}
+
+/// Whether a file of a process, such as its `cmdline`, has these bytes in it.
+#[cfg(target_os = "linux")]
+pub(super) fn mentions(pid: Pid, file: &str, bytes: &[u8]) -> bool {
+    let path = format!("/proc/{}/{file}", pid.as_raw_nonzero());
+    std::fs::read(path).is_ok_and(|text| text.windows(bytes.len()).any(|window| window == bytes))
+}
+
 /// Fields 3 and 4 of `/proc/PID/stat`, behind a name in parentheses that may hold anything.
 #[cfg(target_os = "linux")]
 fn state_and_parent(stat: &str) -> Option<(char, i32)> {
@@ -61,7 +75,7 @@ fn state_and_parent(stat: &str) -> Option<(char, i32)> {
 
 /// The first word of the command line, without its folders.
 #[cfg(target_os = "linux")]
-fn command(pid: i32) -> String {
+pub(super) fn command(pid: i32) -> String {
     let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let word = line.split(|&byte| byte == 0).next().unwrap_or_default();
     let word = String::from_utf8_lossy(word);

@@ -13,10 +13,11 @@ use super::door::{Door, Visit};
 use super::interrupt::Interrupter;
 use super::launch::{Report, Supervisor};
 use super::recorder::{Draft, Recorder};
-use super::script::{Exchange, Model, Script};
+use super::script::{Asked, Exchange, Model, Script};
 use super::watch::{Reach, Watched};
 use super::wires::{Killer, Wires};
 use crate::drive::{Act, Drive, Heard};
+use crate::json::Json;
 use crate::plan::Plan;
 use crate::trace::event::{Kind, Lane};
 use crate::wire::lines::{Content, Line};
@@ -245,13 +246,33 @@ impl<'r> HostRun<'r> {
                 self.drain();
                 self.door.answer(visitor, Some(&request), &response, Some(reply.cause(Some(cause))), self.rec);
             }
-            Exchange::Stop { request: asked, signal } => {
-                self.rec.record(asked);
-                self.drain();
-                self.enter(Phase::Shutdown);
-                self.supervisor.signal(signal);
-            }
+            Exchange::Stop { request: asked, signal } => self.stop(asked, signal),
         }
+    }
+
+    /// The plan ends the host by a signal, in the place of an answer.
+    fn stop(&mut self, asked: Draft, signal: &str) {
+        self.rec.record(asked);
+        self.drain();
+        self.enter(Phase::Shutdown);
+        self.supervisor.signal(signal);
+    }
+
+    /// A host that asks no model has come to where one would be asked.
+    fn converse(&mut self, body: &Json) {
+        let (request, reply, answer) = match self.model.ask(body, &body.to_bytes(), None) {
+            Asked::Reply { request, reply, answer, .. } => (request, reply, answer),
+            Asked::Stop { request, signal } => return self.stop(request, signal),
+        };
+        let cause = self.rec.record(request);
+        if self.host != Host::Runs {
+            return;
+        }
+        self.enter(Phase::Progress);
+        self.drain();
+        let onward = self.drive.reply(&answer);
+        self.console.say(onward.uses, reply.cause(Some(cause)), self.rec);
+        self.talk(onward.acts, None);
     }
 
     /// Whether the host is to exit after the last reply without being told.
@@ -269,6 +290,9 @@ impl<'r> HostRun<'r> {
                 let step = about.map(|about| self.plan.uses[about].step);
                 Some((self.rec.record(Draft::new(Kind::Question).bytes(bytes).data(data).step(step)), step))
             }
+            (Heard::Request(body), _) => return self.converse(&body),
+            (Heard::Broken(reason), _) => return self.fail(&format!("the driver is broken: {reason}")),
+            (Heard::Protocol, _) => None,
             (_, content) => {
                 let line = Line { content, end: line.end };
                 self.console.record_line(line, self.rec);
@@ -296,6 +320,11 @@ impl<'r> HostRun<'r> {
                 let line = bytes.strip_suffix(b"\n").unwrap_or(&bytes).to_vec();
                 let draft = Draft::new(Kind::Answer).bytes(line).fact("answer", answer).cause(cause).step(step);
                 self.console.say(bytes, draft, self.rec);
+            }
+            Act::Command { bytes } => self.console.command(bytes, self.rec),
+            Act::Stop { bytes } => {
+                self.enter(Phase::Shutdown);
+                self.console.command(bytes, self.rec);
             }
             Act::Finish => {
                 self.enter(Phase::Shutdown);
@@ -379,6 +408,8 @@ impl<'r> HostRun<'r> {
     fn end(&mut self, reason: Reason) {
         self.reason = reason;
         self.watch.enter(Phase::Sweep);
+        // A host on a thread can only be told.
+        self.console.hang_up();
         self.supervisor.kill();
     }
 
@@ -386,6 +417,7 @@ impl<'r> HostRun<'r> {
         self.rec.record(Draft::new(Kind::Failed).fact("message", message));
         self.reason = Reason::Failed;
         self.host = Host::Gone;
+        self.console.hang_up();
         self.supervisor.destroy();
     }
 }

@@ -18,7 +18,15 @@ pub(super) struct Model<'p> {
     last: Option<Parsed>,
 }
 
-/// What follows from a request.
+/// What follows from a request, however it came.
+pub(super) enum Asked {
+    /// It is answered.
+    Reply { request: Draft, reply: Draft, answer: Box<Answer>, script: Script },
+    /// The plan ends the host here, by the signal of this name.
+    Stop { request: Draft, signal: &'static str },
+}
+
+/// What follows from a request over HTTP.
 pub(super) enum Exchange {
     /// It is no model request.
     Noise { reason: String, response: Response },
@@ -65,22 +73,34 @@ impl<'p> Model<'p> {
             Ok(body) => body,
             Err(error) => return refuse(400, format!("a body that is no JSON: {error}")),
         };
-        let answer = self.engine.answer(&body, &request.body);
+        match self.ask(&body, &request.body, Some(path)) {
+            Asked::Stop { request, signal } => Exchange::Stop { request, signal },
+            Asked::Reply { request, reply, answer, script } => {
+                Exchange::Reply { request, reply, response: self.response(&answer), script }
+            }
+        }
+    }
+
+    /// Answers a request, given as JSON and as the bytes that it was parsed from. It has a path where it came by HTTP.
+    pub(super) fn ask(&mut self, body: &Json, bytes: &[u8], path: Option<&str>) -> Asked {
+        let answer = self.engine.answer(body, bytes);
         if answer.main
-            && let Ok(parsed) = api.parse(&body)
+            && let Ok(parsed) = self.engine.api().parse(body)
         {
             self.last = Some(parsed);
         }
-        let asked = self.asked(&answer, &body, request, path);
+        let request = self.asked(&answer, body, bytes, path);
         if let Some(signal) = self.stop(&answer) {
-            return Exchange::Stop { request: asked, signal };
+            return Asked::Stop { request, signal };
         }
-        self.reply(asked, answer)
+        let over = answer.main && answer.turn.is_none_or(|turn| turn + 1 == self.plan.turns.len());
+        let script = if over { Script::Over } else { Script::GoesOn };
+        Asked::Reply { request, reply: self.reply(&answer), answer: Box::new(answer), script }
     }
 
-    fn asked(&self, answer: &Answer, body: &Json, request: &Request, path: &str) -> Draft {
+    fn asked(&self, answer: &Answer, body: &Json, bytes: &[u8], path: Option<&str>) -> Draft {
         let payload = match self.prompts {
-            Prompts::Keep => request.body.clone(),
+            Prompts::Keep => bytes.to_vec(),
             Prompts::Reduce => self.engine.api().reduce(body, &self.ours.keep(self.prompts)).to_bytes(),
         };
         let mut draft = Draft::new(Kind::ModelRequest).bytes(payload).fact("main", answer.main);
@@ -91,12 +111,11 @@ impl<'p> Model<'p> {
             draft = draft.fact("side", side.as_str());
         }
         let api: ApiName = self.plan.profile.model.api;
-        draft
-            .fact("repeated", answer.repeated)
-            .fact("prefix", answer.prefix)
-            .fact("len", request.body.len())
-            .fact("path", path)
-            .fact("api", api.as_str())
+        draft = draft.fact("repeated", answer.repeated).fact("prefix", answer.prefix).fact("len", bytes.len());
+        if let Some(path) = path {
+            draft = draft.fact("path", path);
+        }
+        draft.fact("api", api.as_str())
     }
 
     /// The signal that the host gets instead of a reply.
@@ -115,9 +134,8 @@ impl<'p> Model<'p> {
         }
     }
 
-    fn reply(&self, request: Draft, answer: Answer) -> Exchange {
+    fn reply(&self, answer: &Answer) -> Draft {
         let api = self.engine.api();
-        let over = answer.main && answer.turn.is_none_or(|turn| turn + 1 == self.plan.turns.len());
         let mut reply = Draft::new(Kind::ModelReply).fact("main", answer.main);
         if let Some(turn) = answer.turn {
             reply = reply.fact("turn", turn);
@@ -132,24 +150,24 @@ impl<'p> Model<'p> {
         if !searches.is_empty() {
             reply = reply.fact("searches", searches);
         }
-        let response = match &answer.reply {
-            Some(given) => {
-                reply = reply.bytes(api.blocks(given).to_bytes());
-                if answer.stream {
-                    Response::events(api.stream(given))
-                } else {
-                    Response::json(200, api.whole(given).to_bytes())
-                }
-            }
-            None => {
-                let reason = answer.refuse.as_deref().unwrap_or("refused");
-                let body = api.error(answer.status, reason).to_bytes();
-                reply = reply.fact("status", u32::from(answer.status)).bytes(body.clone());
-                Response::json(answer.status, body)
-            }
-        };
-        let script = if over { Script::Over } else { Script::GoesOn };
-        Exchange::Reply { request, reply, response, script }
+        match &answer.reply {
+            Some(given) => reply.bytes(api.blocks(given).to_bytes()),
+            None => reply.fact("status", u32::from(answer.status)).bytes(self.refusal(answer)),
+        }
+    }
+
+    fn response(&self, answer: &Answer) -> Response {
+        let api = self.engine.api();
+        match &answer.reply {
+            Some(given) if answer.stream => Response::events(api.stream(given)),
+            Some(given) => Response::json(200, api.whole(given).to_bytes()),
+            None => Response::json(answer.status, self.refusal(answer)),
+        }
+    }
+
+    fn refusal(&self, answer: &Answer) -> Vec<u8> {
+        let reason = answer.refuse.as_deref().unwrap_or("refused");
+        self.engine.api().error(answer.status, reason).to_bytes()
     }
 }
 

@@ -112,7 +112,8 @@ kinds! {
     /// The host asked the model. Payload: the body, reduced (see `model::reduce`). Data: `main` (bool), `turn` (index of
     /// the reply that the script gives, from 0, main line only), `side` (name of the side rule, else absent), `repeated`
     /// (bool, the same position was asked before), `prefix` (bytes shared with the previous main-line body), `len` (bytes
-    /// of the body), `path`, `api`.
+    /// of the body), `path` (where it came by HTTP), `api`: `synthetic` where the host asks no model and hopcheck wrote
+    /// the request of what the host offered and returned.
     ModelRequest = Model "request",
     /// The model answered; recorded when its first byte is sent. Payload: the reply's blocks as a JSON array in the API's
     /// own form. `cause` is the request. Data: `main`, `turn`, `uses`: array of `{id, use (index into the plan's uses),
@@ -134,13 +135,15 @@ kinds! {
     /// The server's standard output was closed, or the host stopped reading. Data: `by`: `server` or `host`.
     WireClosed = Wire "closed",
 
-    /// The host was started. Data: `argv`, `cwd`, `env` (names), `drive`, `pid`.
+    /// The host was started. Data: `argv`, `cwd`, `env` (names), `drive`, `pid`; of a host on a thread of the test program
+    /// only `cwd` and `drive`.
     HostStart = Process "host-start",
     /// One line of the host's standard output. Data: `end` as for `to-server`.
     HostOut = Process "host-out",
     /// One line of the host's standard error.
     HostErr = Process "host-err",
-    /// The host ended. Data: `code` or `signal`.
+    /// The host ended. Data: `code` or `signal`; of a host on a thread of the test program `thread`: `returned` or
+    /// `panicked`, and `message`.
     HostExit = Process "host-exit",
     /// The host started a server. Data: `argv`, `cwd`, `env` (names), `canaries` (names of planted variables whose value
     /// arrived), `pid`, `ppid`.
@@ -151,7 +154,8 @@ kinds! {
     ServerSignal = Process "server-signal",
     /// A server process ended. Data: `code` or `signal`, `by`: `script`, `host`, or `harness` where hopcheck killed it.
     ServerExit = Process "server-exit",
-    /// A process outlived the host and was killed. Data: `pid`, `command`.
+    /// A process outlived the host and was killed. Data: `pid`, `command`. Or the host's own thread did, which cannot be
+    /// killed: `thread`.
     Survivor = Process "survivor",
     /// All processes of the run are gone. Data: `survivors` (number).
     Gone = Process "gone",

@@ -6,6 +6,9 @@
 mod architecture;
 mod cli;
 mod corpus;
+mod guide;
+mod library_host;
 mod recorded;
 mod schemas;
+mod snapshots;
 mod stage;

@@ -91,9 +91,7 @@ impl Directory {
         let own = reach::own(reach, &directory, servers);
         let offers = |entry: &Entry| match reach {
             Reach::Direct => true,
-            Reach::Search => {
-                found.contains(&(entry.server, entry.tool.clone())) || lies.tell(Fault::PourTable)
-            }
+            Reach::Search => found.contains(&(entry.server, entry.tool.clone())) || lies.tell(Fault::PourTable),
             Reach::Wrapper => false,
         };
         directory.offer = api.offer(&directory.offered(servers, offers, lies), own.as_ref());
@@ -114,11 +112,8 @@ impl Directory {
         lies: Lies,
     ) -> Option<Offered<'a>> {
         let tool = tool_of(entry, servers)?;
-        let bent = if lies.tell(Fault::DropParameter) {
-            reach::without_last_property(tool.input.text())
-        } else {
-            None
-        };
+        let bent =
+            if lies.tell(Fault::DropParameter) { reach::without_last_property(tool.input.text()) } else { None };
         Some(Offered {
             namespace: entry.namespace.as_deref(),
             name: &entry.name,
@@ -145,8 +140,7 @@ impl Directory {
         lies: Lies,
     ) -> Vec<Offered<'a>> {
         let shown = self.entries.iter().filter(|entry| entry.shown && offers(entry));
-        let mut offered: Vec<_> =
-            shown.filter_map(|entry| self.offered_entry(entry, servers, lies)).collect();
+        let mut offered: Vec<_> = shown.filter_map(|entry| self.offered_entry(entry, servers, lies)).collect();
         if let (Some((name, tool)), Some(last)) = (&self.invented, offered.last()) {
             let schema = tool.input.text().into();
             offered.push(Offered { name, tool, schema, namespace: last.namespace, server: last.server });

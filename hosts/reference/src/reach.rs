@@ -52,7 +52,8 @@ pub(crate) fn own(reach: Reach, directory: &Directory, servers: &[Server]) -> Op
             })
         }
         Reach::Wrapper => {
-            let mut description = "Calls a tool of a server. There are, with the schema of their arguments:".to_owned();
+            let mut description =
+                "Calls a tool of a server. There are, with the schema of their arguments:".to_owned();
             for (entry, tool) in directory.shown(servers) {
                 let text = tool.description_json.as_deref().unwrap_or("\"\"");
                 description.push_str(&format!(

@@ -136,6 +136,8 @@ fn unreached(run: &Run<'_>) -> Judged {
         reason.push_str(&format!("; it exited with code {code}"));
     } else if let Some(signal) = how("signal").and_then(Json::as_str) {
         reason.push_str(&format!("; it was ended by {signal}"));
+    } else if let Some(thread) = how("thread").and_then(Json::as_str) {
+        reason.push_str(&format!("; its thread {thread}"));
     }
     if let Some(noise) = run.of(Kind::ModelNoise).last() {
         let what = ["reason", "method", "path"].map(|name| noise.data.str(name).unwrap_or_default());

@@ -1,5 +1,6 @@
 //! `expect.run-ends`: the host ends by itself within its deadlines, without a crash or a flood of output.
 
+use super::quote;
 use crate::check::sheet::{Sheet, Tally};
 use crate::check::view::{Run, View};
 use crate::trace::event::{Event, Kind, Lane};
@@ -28,6 +29,12 @@ fn judge(run: &Run<'_>, tally: &mut Tally) {
         }
         return;
     };
+    if exit.data.str("thread") == Some("panicked") {
+        let message = exit.data.str("message").unwrap_or_default();
+        let reason = format!("the host panicked: {}; {}", quote(message), last_events(run, exit));
+        tally.fails(reason, [exit]);
+        return;
+    }
     match (exit.data.str("signal"), run.end_reason()) {
         (Some(signal), Some("exit")) if run.plan.stop.is_none() => {
             tally.fails(format!("the host was ended by {signal}; {}", last_events(run, exit)), [exit]);

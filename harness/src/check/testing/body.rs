@@ -20,6 +20,11 @@ impl Host<'_> {
                     ("messages", Json::array([first].into_iter().chain(self.history.iter().cloned()))),
                 ])
             }
+            ApiName::Synthetic => {
+                let first = synthetic("user", Json::array([Json::object([("type", "text"), ("text", prompt)])]));
+                let messages = [first].into_iter().chain(self.history.iter().cloned());
+                Json::object([("tools", self.flat()), ("messages", Json::array(messages))])
+            }
             ApiName::OpenaiResponses => {
                 let text = Json::object([("type", "input_text"), ("text", prompt)]);
                 let first = Json::object([
@@ -142,6 +147,19 @@ impl Host<'_> {
                 let user = Json::object([("role", Json::from("user")), ("content", Json::array(results))]);
                 self.history.extend([assistant, user]);
             }
+            ApiName::Synthetic => {
+                let results = told.iter().map(|(id, told)| {
+                    let (content, is_error) = content(&self.plan.profile, told);
+                    Json::object([
+                        ("type", Json::from("tool_result")),
+                        ("id", id.into()),
+                        ("is_error", is_error.into()),
+                        ("content", Json::Array(content)),
+                    ])
+                });
+                let results = Json::array(results);
+                self.history.extend([synthetic("assistant", blocks.clone()), synthetic("tool", results)]);
+            }
             ApiName::OpenaiResponses => {
                 self.history.extend(blocks.items().iter().cloned());
                 for (id, told) in told {
@@ -160,6 +178,11 @@ impl Host<'_> {
             }
         }
     }
+}
+
+/// A message of the synthetic model lane.
+fn synthetic(role: &str, content: Json) -> Json {
+    Json::object([("role", Json::from(role)), ("content", content)])
 }
 
 /// The blocks that tell a result, and whether it is an error.

@@ -60,7 +60,8 @@ pub(super) fn play(plan: &Plan, habits: Habits) -> Vec<Event> {
     let mut tape = Tape::default();
     for (at, role) in roles.into_iter().enumerate() {
         tape.run = u32::try_from(at).unwrap() + 1;
-        let mut host = Host { plan, habits, role, tape, links: Vec::new(), history: Vec::new(), found: Vec::new() };
+        let mut host =
+            Host { plan, habits, role, tape, links: Vec::new(), history: Vec::new(), found: Vec::new() };
         host.run();
         tape = host.tape;
     }
@@ -287,9 +288,10 @@ impl Host<'_> {
                 entry
             });
             data.set("uses", Json::array(uses));
-            let searches = answer.searches.iter().map(|search| {
-                Json::object([("id", Json::from(&search.id)), ("search", search.index.into())])
-            });
+            let searches = answer
+                .searches
+                .iter()
+                .map(|search| Json::object([("id", Json::from(&search.id)), ("search", search.index.into())]));
             data.set("searches", Json::array(searches));
             self.tape.tick();
             self.tape.write(Kind::ModelReply, None, Some(n), Some(api.blocks(&reply).to_bytes()), data);

@@ -203,7 +203,8 @@ impl<'a> Run<'a> {
     /// The event by which the host ended by itself, where it did.
     pub(crate) fn own_exit(&self) -> Option<&'a Event> {
         let exit = self.of(Kind::HostExit).last()?;
-        (self.end_reason() == Some("exit") && exit.data.get("code").is_some()).then_some(exit)
+        let by_itself = exit.data.get("code").is_some() || exit.data.str("thread") == Some("returned");
+        (self.end_reason() == Some("exit") && by_itself).then_some(exit)
     }
 
     /// What the server of that key was planned to be.

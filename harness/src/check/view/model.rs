@@ -247,7 +247,7 @@ pub(super) fn emitted<'a>(run: &Run<'a>) -> Vec<Emitted<'a>> {
             }
             uses.push(Emitted {
                 planned,
-                id: entry.str("id").unwrap_or(&planned.id).to_owned(),
+                id: entry.str("id").unwrap_or_default().to_owned(),
                 reply,
                 asked,
                 published: Published {

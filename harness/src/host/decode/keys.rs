@@ -1,6 +1,6 @@
 //! The keys of a host profile.
 
-use crate::decode::keys::{Key, KeyTable, Kind, Words};
+use crate::decode::keys::{Condition, Key, KeyTable, Kind, Words};
 use crate::host::profile::{ApiName, ArgumentsClaim, DialectName, DriveKind, MainLine, Strict, Surface};
 use crate::host::surface::Found;
 use crate::revision::{Revision, Transport};
@@ -15,10 +15,8 @@ static API_WORDS: Words =
 static SURFACE_WORDS: Words = Words { known: || Surface::WORDS.to_vec(), later: &["code"] };
 static FOUND_WORDS: Words = Words { known: || Found::WORDS.map(|(word, _)| word).to_vec(), later: &[] };
 static MAIN_LINE_WORDS: Words = Words { known: || MainLine::ALL.map(MainLine::as_str).to_vec(), later: &[] };
-static DRIVE_WORDS: Words = Words {
-    known: || DriveKind::ALL.map(DriveKind::as_str).to_vec(),
-    later: &["driver", "acp", "codex-app-server"],
-};
+static DRIVE_WORDS: Words =
+    Words { known: || DriveKind::ALL.map(DriveKind::as_str).to_vec(), later: &["acp", "codex-app-server"] };
 static DIALECT_WORDS: Words =
     Words { known: || DialectName::ALL.map(DialectName::as_str).to_vec(), later: &["cursor"] };
 static ARGUMENTS_WORDS: Words =
@@ -33,10 +31,14 @@ pub static PROFILE: KeyTable = KeyTable {
     keys: &[
         Key::new("name", Kind::NonEmpty, "the name on the command line").required(),
         Key::new("title", Kind::NonEmpty, "the name for people; default the same"),
-        Key::new("bin", Kind::Table(&BIN), "where the program is found").required(),
-        Key::new("runtime", Kind::Text, "a runtime that the program needs, such as `node>=22`"),
-        Key::new("version", Kind::Table(&VERSION), "how its version is asked for"),
-        Key::new("model", Kind::Table(&MODEL), "the model API that it speaks").required(),
+        Key::new("bin", Kind::Table(&BIN), "where the program is found; none for a library")
+            .required()
+            .unless(&LIBRARY),
+        Key::new("runtime", Kind::Text, "a runtime that the program needs, such as `node>=22`").unless(&LIBRARY),
+        Key::new("version", Kind::Table(&VERSION), "how its version is asked for").unless(&LIBRARY),
+        Key::new("model", Kind::Table(&MODEL), "the model API that it speaks; none for a host that asks no model")
+            .required()
+            .unless(&NO_MODEL),
         Key::new("surface", Kind::Table(&SURFACE), "what surfaces beside plain lists need"),
         Key::new("names", Kind::Table(&NAMES), "how it publishes names"),
         Key::new("wire", Kind::Table(&WIRE), "what it puts on the wire besides the protocol"),
@@ -51,6 +53,27 @@ pub static PROFILE: KeyTable = KeyTable {
     ],
     includes: &[],
     choice: None,
+};
+
+/// The host is a library.
+static LIBRARY: Condition = Condition {
+    path: &["drive", "kind"],
+    words: &["in-process"],
+    why: "the host is a library: the test program brings it, and says its version",
+};
+
+/// The host asks no model.
+static NO_MODEL: Condition = Condition {
+    path: &["drive", "kind"],
+    words: &["driver", "in-process"],
+    why: "the host is driven call by call, and asks no model",
+};
+
+/// The drive is one of a library.
+static LIBRARY_DRIVE: Condition = Condition {
+    path: &["kind"],
+    words: &["in-process"],
+    why: "a library has neither arguments nor an environment of its own",
 };
 
 static BIN: KeyTable = KeyTable {
@@ -176,8 +199,10 @@ static DRIVE: KeyTable = KeyTable {
     noun: "a drive",
     keys: &[
         Key::new("kind", Kind::Word(&DRIVE_WORDS), "how the host is talked to").required(),
-        Key::new("argv", Kind::List(&Kind::Template), "program and arguments, as templates").required(),
-        Key::new("env", Kind::Map(&Kind::Template), "the whole environment, as templates"),
+        Key::new("argv", Kind::List(&Kind::Template), "program and arguments, as templates; none for a library")
+            .required()
+            .unless(&LIBRARY_DRIVE),
+        Key::new("env", Kind::Map(&Kind::Template), "the whole environment, as templates").unless(&LIBRARY_DRIVE),
         Key::new("features", Kind::List(&Kind::Word(&FEATURE_WORDS)), "what can be done with it"),
     ],
     includes: &[],

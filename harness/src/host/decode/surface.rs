@@ -58,7 +58,7 @@ fn arguments(table: &Value, exact: Option<(&str, &str)>, out: &mut Reporter) -> 
 /// A model API either has a search of its own, or the host has a tool for it.
 fn has_a_search(search: &Search, api: ApiName, table: Option<&Value>, out: &mut Reporter) {
     let Some(table) = table.filter(|_| search.tool.is_none()) else { return };
-    if !crate::model::api(api).searches() {
+    if !api.has_search() {
         out.error(table.span.clone(), format!("`{}` has no search of its own", api.as_str()))
             .label("`tool` is missing")
             .help("name the host's search tool: `tool = \"ToolSearch\"`");

@@ -83,10 +83,6 @@ impl Api for Anthropic {
     }
 
     /// Source: "Tool search tool": a search by the client is a tool of the client, whose result refers to tools.
-    fn searches(&self) -> bool {
-        false
-    }
-
     fn found(&self, result: &ToolResult) -> Vec<Published> {
         parse::references(result)
     }

@@ -82,10 +82,6 @@ impl Api for Responses {
     }
 
     /// Source: "Tool search" in the guides: `tool_search_call` with `"execution": "client"`, and `tool_search_output`.
-    fn searches(&self) -> bool {
-        true
-    }
-
     fn found(&self, result: &ToolResult) -> Vec<Published> {
         parse::found(result)
     }

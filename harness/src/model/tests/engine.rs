@@ -58,7 +58,7 @@ fn texts(answer: &Answer) -> Vec<String> {
 
 #[test]
 fn a_correct_host_is_led_through_both_messages() {
-    for name in ApiName::ALL {
+    for name in APIS {
         let mut talk = Talk::new(name);
         for turn in 0..2 {
             let answer = talk.ask();
@@ -86,8 +86,8 @@ fn a_correct_host_is_led_through_both_messages() {
 }
 
 #[test]
-fn uses_have_the_plans_ids_the_offered_names_and_the_text_as_it_stands() {
-    for name in ApiName::ALL {
+fn uses_have_ids_of_their_own_the_offered_names_and_the_text_as_it_stands() {
+    for name in APIS {
         let plan = plan(name);
         let mut talk = Talk::new(name);
         let first = talk.ask();
@@ -96,7 +96,7 @@ fn uses_have_the_plans_ids_the_offered_names_and_the_text_as_it_stands() {
         let emitted: Vec<&EmittedUse> = first.uses.iter().chain(&both.uses).collect();
         for (index, emitted) in emitted.iter().enumerate() {
             assert_eq!(emitted.index, index);
-            assert_eq!(emitted.id, plan.uses[index].id);
+            assert_eq!(emitted.id, api(name).use_id(plan.key.seed, 1, index));
             assert_eq!(emitted.published, plan.uses[index].by_rule);
             assert_eq!(emitted.name_from, NameFrom::Offer);
         }
@@ -108,7 +108,7 @@ fn uses_have_the_plans_ids_the_offered_names_and_the_text_as_it_stands() {
 
 #[test]
 fn a_repeated_request_gets_the_same_reply_even_if_the_offer_changed() {
-    for name in ApiName::ALL {
+    for name in APIS {
         let mut talk = Talk::new(name);
         let first = talk.ask();
         let again = talk.ask();
@@ -125,7 +125,7 @@ fn a_repeated_request_gets_the_same_reply_even_if_the_offer_changed() {
 
 #[test]
 fn a_tool_that_is_not_offered_is_used_by_its_rule_name() {
-    for name in ApiName::ALL {
+    for name in APIS {
         let mut talk = Talk::new(name);
         let own = Json::array([tools(name).items()[0].clone()]);
         let answer = talk.send(&body(name, &talk.said.clone(), own));
@@ -136,7 +136,7 @@ fn a_tool_that_is_not_offered_is_used_by_its_rule_name() {
 
 #[test]
 fn a_renamed_tool_is_used_by_its_offered_name() {
-    for name in ApiName::ALL {
+    for name in APIS {
         let mut talk = Talk::new(name);
         let renamed = json(&tools(name).to_string().replace("lookup_order", "lkp_rdr_1"));
         let answer = talk.send(&body(name, &talk.said.clone(), renamed));
@@ -147,7 +147,7 @@ fn a_renamed_tool_is_used_by_its_offered_name() {
 
 #[test]
 fn a_host_that_lost_one_of_two_results_goes_on() {
-    for name in ApiName::ALL {
+    for name in APIS {
         let mut talk = Talk::new(name);
         let first = talk.ask();
         talk.obey(&first);
@@ -160,7 +160,7 @@ fn a_host_that_lost_one_of_two_results_goes_on() {
 
 #[test]
 fn later_results_prove_earlier_turns_that_the_host_forgot() {
-    for name in ApiName::ALL {
+    for name in APIS {
         let mut talk = Talk::new(name);
         let first = talk.ask();
         talk.obey(&first);
@@ -173,7 +173,7 @@ fn later_results_prove_earlier_turns_that_the_host_forgot() {
 
 #[test]
 fn the_next_user_message_closes_what_was_open() {
-    for name in ApiName::ALL {
+    for name in APIS {
         let mut talk = Talk::new(name);
         let first = talk.ask();
         talk.hear(&first);
@@ -184,7 +184,7 @@ fn the_next_user_message_closes_what_was_open() {
 
 #[test]
 fn a_reminder_of_the_first_message_is_not_the_next_one() {
-    for name in ApiName::ALL {
+    for name in APIS {
         let mut talk = Talk::new(name);
         let first = talk.ask();
         talk.obey(&first);
@@ -196,7 +196,7 @@ fn a_reminder_of_the_first_message_is_not_the_next_one() {
 
 #[test]
 fn the_next_user_message_may_repeat_the_first_or_arrive_changed() {
-    for name in ApiName::ALL {
+    for name in APIS {
         let same = plan(name).prompts[0].clone();
         for (scripted, sent) in [(same.clone(), same), ("And?".to_owned(), format!("(and) {MARKER}"))] {
             let mut plan = plan(name);
@@ -217,7 +217,7 @@ fn the_next_user_message_may_repeat_the_first_or_arrive_changed() {
 
 #[test]
 fn side_requests_are_known_by_what_they_lack() {
-    for name in ApiName::ALL {
+    for name in APIS {
         let mut talk = Talk::new(name);
         let prompt = plan(name).prompts[0].clone();
         let none = Json::Array(Vec::new());
@@ -251,7 +251,7 @@ fn side_requests_are_known_by_what_they_lack() {
 
 #[test]
 fn an_id_of_ours_is_enough_for_the_main_line_without_tools() {
-    for name in ApiName::ALL {
+    for name in APIS {
         let mut talk = Talk::new(name);
         let first = talk.ask();
         talk.obey(&first);
@@ -263,7 +263,7 @@ fn an_id_of_ours_is_enough_for_the_main_line_without_tools() {
 
 #[test]
 fn a_profile_can_say_that_the_marker_alone_shows_the_main_line() {
-    for name in ApiName::ALL {
+    for name in APIS {
         let mut plan = plan(name);
         Arc::make_mut(&mut plan.profile).model.main_line = MainLine::Marker;
         let mut talk = Talk { engine: Engine::new(&plan, 1, Role::Main), ..Talk::new(name) };
@@ -275,7 +275,7 @@ fn a_profile_can_say_that_the_marker_alone_shows_the_main_line() {
 
 #[test]
 fn runs_have_different_ids_and_the_same_script() {
-    for name in ApiName::ALL {
+    for name in APIS {
         let plan = plan(name);
         let said = [Said::User(plan.prompts[0].clone())];
         let body = body(name, &said, tools(name));
@@ -323,7 +323,7 @@ fn a_strict_model_refuses_what_the_real_one_would() {
 
 #[test]
 fn a_body_that_is_no_request_is_refused() {
-    for name in ApiName::ALL {
+    for name in APIS {
         let mut talk = Talk::new(name);
         let answer = talk.send(&json("[]"));
         assert_eq!((answer.status, answer.main), (400, false), "{name:?}");

@@ -47,7 +47,6 @@ fn plan(name: ApiName) -> Plan {
         index,
         step: index,
         span: 0..0,
-        id: api(name).use_id(42, 1, index),
         tool: tool_ref(server, tool),
         by_rule: published(name, server, tool),
         kind: UseKind::Call,
@@ -99,7 +98,9 @@ fn tool_ref(server: &str, tool: &str) -> ToolRef {
 
 fn published(name: ApiName, server: &str, tool: &str) -> Published {
     match name {
-        ApiName::AnthropicMessages => Published { namespace: None, name: format!("mcp__{server}__{tool}") },
+        ApiName::AnthropicMessages | ApiName::Synthetic => {
+            Published { namespace: None, name: format!("mcp__{server}__{tool}") }
+        }
         ApiName::OpenaiResponses => Published { namespace: Some(format!("mcp__{server}")), name: tool.to_owned() },
     }
 }
@@ -169,7 +170,7 @@ fn profile(source: &Arc<Source>, api: ApiName) -> Profile {
         model: ModelProfile {
             api,
             surface: match api {
-                ApiName::AnthropicMessages => Surface::Flat,
+                ApiName::AnthropicMessages | ApiName::Synthetic => Surface::Flat,
                 ApiName::OpenaiResponses => Surface::Namespace,
             },
             main_line: MainLine::Tools,
@@ -201,6 +202,9 @@ fn profile(source: &Arc<Source>, api: ApiName) -> Profile {
     }
 }
 
+/// The APIs that profiles name, and the model lane that hopcheck makes by itself.
+const APIS: [ApiName; 3] = [ApiName::AnthropicMessages, ApiName::OpenaiResponses, ApiName::Synthetic];
+
 /// What has been said so far, as a host remembers it.
 #[derive(Clone)]
 enum Said {
@@ -221,7 +225,7 @@ fn tools(name: ApiName) -> Json {
         Json::object([("name", Json::from(name)), ("description", described(word).into()), (parameters, schema())])
     };
     match name {
-        ApiName::AnthropicMessages => {
+        ApiName::AnthropicMessages | ApiName::Synthetic => {
             let own = json(r#"{"name":"Read","description":"Reads a file.","input_schema":{"type":"object"}}"#);
             let ours = TOOLS
                 .iter()
@@ -256,7 +260,28 @@ fn body(name: ApiName, said: &[Said], tools: Json) -> Json {
     match name {
         ApiName::AnthropicMessages => messages_body(said, tools),
         ApiName::OpenaiResponses => responses_body(said, tools),
+        ApiName::Synthetic => synthetic_body(said, tools),
     }
+}
+
+/// As the drive makes it of what a host offers and returns.
+fn synthetic_body(said: &[Said], tools: Json) -> Json {
+    let message = |role: &str, content: Json| Json::object([("role", Json::from(role)), ("content", content)]);
+    let text = |text: &str| Json::array([Json::object([("type", "text"), ("text", text)])]);
+    let messages = said.iter().map(|said| match said {
+        Said::User(said) => message("user", text(said)),
+        Said::Model(reply) => message("assistant", api(ApiName::Synthetic).blocks(reply)),
+        Said::Told(id, told) => message(
+            "tool",
+            Json::array([Json::object([
+                ("type", Json::from("tool_result")),
+                ("id", id.into()),
+                ("is_error", false.into()),
+                ("content", text(told)),
+            ])]),
+        ),
+    });
+    Json::object([("tools", tools), ("messages", Json::array(messages))])
 }
 
 fn messages_body(said: &[Said], tools: Json) -> Json {

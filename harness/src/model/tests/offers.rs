@@ -20,7 +20,7 @@ fn identify(plan: &Plan, offers: &[Offer]) -> Vec<Option<ToolRef>> {
 
 #[test]
 fn offers_are_known_by_word_and_else_by_rule() {
-    for name in ApiName::ALL {
+    for name in APIS {
         let plan = plan(name);
         let lookup = published(name, "orders", "lookup_order");
         let note = published(name, "orders", "create_note");
@@ -46,7 +46,7 @@ fn offers_are_known_by_word_and_else_by_rule() {
 
 #[test]
 fn a_whole_and_a_reduced_request_offer_the_same() {
-    for name in ApiName::ALL {
+    for name in APIS {
         let plan = plan(name);
         let ours = crate::model::Ours::of(&plan);
         let body = body(name, &[Said::User(plan.prompts[0].clone())], tools(name));

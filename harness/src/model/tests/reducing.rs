@@ -74,7 +74,7 @@ fn responses_are_reduced_to_what_is_ours() {
 
 #[test]
 fn prompts_can_be_kept() {
-    for name in ApiName::ALL {
+    for name in APIS {
         let plan = plan(name);
         let body = body(name, &[Said::User("A secret.".to_owned())], tools(name));
         assert_eq!(api(name).reduce(&body, &Ours::of(&plan).keep(Prompts::Keep)), body);
@@ -293,4 +293,26 @@ proptest! {
             prop_assert!(reduced.contains(MARKER));
         }
     }
+}
+
+#[test]
+fn of_a_synthetic_request_only_foreign_tools_and_images_are_reduced() {
+    let body = json(
+        r#"{"tools":[{"name":"lookup_order","description":"D [hc:k3f9a1]","input_schema":{}},
+            {"name":"read","description":"Secret"}],
+        "messages":[{"role":"user","content":[{"type":"text","text":"Anything."}]},
+            {"role":"tool","content":[{"type":"tool_result","id":"use_1","is_error":false,"content":[
+                {"type":"text","text":"told"},{"type":"image","mimeType":"image/png","data":"aGk="}]}]}]}"#,
+    );
+    let read = body.pointer("/tools/1").unwrap().to_string();
+    let hash = |text: &str| crate::model::hash::sha256(text.as_bytes());
+    let expected = format!(
+        r#"{{"tools":[{{"name":"lookup_order","description":"D [hc:k3f9a1]","input_schema":{{}}}},{{"name":"read","len":{len},"sha256":"{read}"}}],"messages":[{{"role":"user","content":[{{"type":"text","text":"Anything."}}]}},{{"role":"tool","content":[{{"type":"tool_result","id":"use_1","is_error":false,"content":[{{"type":"text","text":"told"}},{{"type":"image","media_type":"image/png","len":2,"sha256":"{image}"}}]}}]}}]}}"#,
+        len = read.len(),
+        read = hash(&read),
+        image = hash("hi"),
+    );
+    let once = reduced(ApiName::Synthetic, &body);
+    assert_eq!(once.to_string(), expected);
+    assert_eq!(reduced(ApiName::Synthetic, &once), once);
 }

@@ -7,6 +7,7 @@ fn reply(name: ApiName, text: &str, input: &str) -> Reply {
         id: match name {
             ApiName::AnthropicMessages => "toolu_1".to_owned(),
             ApiName::OpenaiResponses => "call_1".to_owned(),
+            ApiName::Synthetic => "use_1".to_owned(),
         },
         published: published(name, "orders", "lookup_order"),
         input: input.to_owned(),

@@ -4,15 +4,15 @@ use crate::model::{Ours, Prompts, rules};
 /// A conversation that breaks no rule.
 fn good(name: ApiName) -> Json {
     let plan = plan(name);
-    let ids = [&plan.uses[0].id, &plan.uses[1].id];
-    let blocks = ids.map(|id| Block::ToolUse {
-        id: id.clone(),
+    let ids = [0, 1].map(|index| api(name).use_id(42, 1, index));
+    let blocks = ids.clone().map(|id| Block::ToolUse {
+        id,
         published: plan.uses[0].by_rule.clone(),
         input: "{}".to_owned(),
     });
     let model = Reply { id: "1_turn0".to_owned(), blocks: blocks.to_vec() };
     let mut said = vec![Said::User(plan.prompts[0].clone()), Said::Model(model)];
-    said.extend(ids.map(|id| Said::Told(id.clone(), "a result")));
+    said.extend(ids.map(|id| Said::Told(id, "a result")));
     said.push(Said::User("Go on.".to_owned()));
     body(name, &said, tools(name))
 }

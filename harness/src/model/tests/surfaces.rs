@@ -37,7 +37,7 @@ fn searching(name: ApiName) -> Plan {
 /// The offer once something was found, and its result in the conversation.
 fn found(name: ApiName, id: &str) -> (Json, Json) {
     match name {
-        ApiName::AnthropicMessages => {
+        ApiName::AnthropicMessages | ApiName::Synthetic => {
             let entry = json(
                 r#"{"name":"mcp__orders__lookup_order","description":"x [hc:k3f9a1]","defer_loading":true,
                     "input_schema":{"type":"object"}}"#,

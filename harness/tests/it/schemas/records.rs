@@ -6,7 +6,7 @@ use hopcheck::check::finding::{Finding, Level, Outcome, Place, Verdict};
 use hopcheck::diagnostic::Source;
 use hopcheck::json::Json;
 use hopcheck::plan::PlanKey;
-use hopcheck::report::{self, RunReport};
+use hopcheck::report::{self, Change, ChangeKind, Report, RunReport, Snapshots};
 use hopcheck::revision::{Revision, Transport};
 use hopcheck::schema::Schema;
 use hopcheck::trace::Header;
@@ -191,22 +191,39 @@ fn runs() -> Vec<RunReport> {
     runs
 }
 
+/// Every kind of change.
+fn snapshots() -> Snapshots {
+    let drift = ChangeKind::Drift { accepted: "a\n".to_owned(), contents: "b\n".to_owned() };
+    let changes = [ChangeKind::New, drift, ChangeKind::Stale].map(|kind| Change {
+        name: "acme/call/one".to_owned(),
+        file: "s/acme/call/one.snap".to_owned(),
+        kind,
+    });
+    let unknown = vec!["acme/call/two".to_owned()];
+    Snapshots { same: 1, unknown, changes: changes.into(), ..Snapshots::default() }
+}
+
 #[test]
 fn every_report_is_accepted() {
     let validator = validator(Schema::Report);
     for runs in [Vec::new(), runs()] {
-        let problems = problems(&validator, &lossy(&report::json(&runs)));
-        assert!(problems.is_empty(), "{problems:#?}");
+        for snapshots in [None, Some(&Snapshots::default()), Some(&snapshots())] {
+            let problems = problems(&validator, &lossy(&report::json(Report { runs: &runs, snapshots })));
+            assert!(problems.is_empty(), "{problems:#?}");
+        }
     }
 }
 
 #[test]
 fn a_report_with_another_member_less_or_more_is_refused() {
     let validator = validator(Schema::Report);
-    let good = lossy(&report::json(&runs()));
-    for place in ["", "/summary", "/runs/0", "/runs/0/host", "/runs/0/findings/0"] {
+    let good = lossy(&report::json(Report { runs: &runs(), snapshots: Some(&snapshots()) }));
+    let places =
+        ["", "/summary", "/runs/0", "/runs/0/host", "/runs/0/findings/0", "/snapshots", "/snapshots/changes/0"];
+    for place in places {
         let members: Vec<String> = good.pointer(place).unwrap().as_object().unwrap().keys().cloned().collect();
-        for member in &members {
+        // Only a run that compares transcripts tells of them.
+        for member in members.iter().filter(|member| *member != "snapshots") {
             let mut less = good.clone();
             less.pointer_mut(place).unwrap().as_object_mut().unwrap().remove(member);
             assert!(!validator.is_valid(&less), "{place} without {member}");

@@ -3,8 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::exit::Failure;
-use super::files;
+use super::{Failure, files};
 use crate::diagnostic::{Source, did_you_mean};
 use crate::host::decode;
 use crate::host::locate::{self, LocateError, Located};
@@ -12,18 +11,21 @@ use crate::host::profile::Profile;
 use crate::library;
 
 /// The host that needs nothing but this binary.
-pub(super) const REFERENCE: &str = "reference";
+pub const REFERENCE: &str = "reference";
 
 /// A host that can be run.
 #[derive(Clone, Debug)]
-pub(super) struct Host {
-    pub(super) profile: Arc<Profile>,
-    pub(super) located: Located,
+pub struct Host {
+    /// Its profile, resolved for its version.
+    pub profile: Arc<Profile>,
+    /// Its program and version.
+    pub located: Located,
 }
 
 impl Host {
     /// The version for which the profile was resolved.
-    pub(super) fn version(&self) -> Option<&str> {
+    #[must_use]
+    pub fn version(&self) -> Option<&str> {
         Some(self.located.version.as_str()).filter(|version| !version.is_empty())
     }
 }
@@ -32,7 +34,7 @@ impl Host {
 ///
 /// # Errors
 /// A name or file that is none (usage), a host that is not installed (host).
-pub(super) fn resolve(selectors: &[String]) -> Result<Vec<Host>, Failure> {
+pub fn resolve(selectors: &[String]) -> Result<Vec<Host>, Failure> {
     let default = [REFERENCE.to_owned()];
     let selectors = if selectors.is_empty() { &default } else { selectors };
     // All names first: a wrong name is the user's to mend, whatever is installed.
@@ -42,7 +44,10 @@ pub(super) fn resolve(selectors: &[String]) -> Result<Vec<Host>, Failure> {
 }
 
 /// The profile that a selector names, not yet resolved for a version.
-pub(super) fn profile(selector: &str) -> Result<(Arc<Source>, Profile), Failure> {
+///
+/// # Errors
+/// A name or file that is none, or everything that is wrong with the file.
+pub fn profile(selector: &str) -> Result<(Arc<Source>, Profile), Failure> {
     let (source, variant) = source(selector)?;
     let base = parse(&source, None, None)?;
     let Some(variant) = variant else { return Ok((source, base)) };
@@ -80,13 +85,13 @@ fn source(selector: &str) -> Result<(Arc<Source>, Option<&str>), Failure> {
 }
 
 fn parse(source: &Arc<Source>, variant: Option<&str>, version: Option<&str>) -> Result<Profile, Failure> {
-    decode::parse(source, variant, version).map_err(|errors| files::rejected(&errors))
+    decode::parse(source, variant, version).map_err(Failure::Files)
 }
 
 /// Finds the program, and resolves the profile for the version that it reports.
 fn host(source: &Arc<Source>, profile: &Profile) -> Result<Host, Failure> {
     let located = locate::locate(profile, &super::self_exe()?).map_err(|error| match error {
-        LocateError::NoHome(_) => Failure::Harness(anyhow::Error::new(error)),
+        LocateError::NoHome(_) => Failure::Harness(error.to_string()),
         _ => Failure::Host(error.to_string()),
     })?;
     let version = Some(located.version.as_str()).filter(|version| !version.is_empty());

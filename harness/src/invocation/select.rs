@@ -3,8 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::exit::Failure;
-use super::files;
+use super::{Failure, files};
 use crate::diagnostic::{Diagnostic, Source, did_you_mean};
 use crate::library::{self, Builtin};
 use crate::plan::semantic_errors;
@@ -15,7 +14,7 @@ use crate::scenario::{self, Library};
 ///
 /// # Errors
 /// An argument that matches nothing, and everything that is wrong with the files.
-pub(super) fn scenarios(arguments: &[String]) -> Result<Vec<Arc<Scenario>>, Failure> {
+pub fn scenarios(arguments: &[String]) -> Result<Vec<Arc<Scenario>>, Failure> {
     let (paths, filters): (Vec<&String>, Vec<&String>) =
         arguments.iter().partition(|argument| files::is_path(argument));
     let mut errors = Vec::new();
@@ -34,22 +33,18 @@ pub(super) fn scenarios(arguments: &[String]) -> Result<Vec<Arc<Scenario>>, Fail
     for path in paths {
         chosen.extend(read(&files::read(Path::new(path))?, &mut errors));
     }
-    if errors.is_empty() { Ok(chosen) } else { Err(files::rejected(&errors)) }
+    if errors.is_empty() { Ok(chosen) } else { Err(Failure::Files(errors)) }
 }
 
 /// All built-in scenarios, in order of their ids.
-pub(super) fn builtin(errors: &mut Vec<Diagnostic>) -> Vec<Arc<Scenario>> {
+pub fn builtin(errors: &mut Vec<Diagnostic>) -> Vec<Arc<Scenario>> {
     library::scenarios().iter().flat_map(|source| read(source, errors)).collect()
 }
 
 /// The scenarios of one file: its folder is the area, its stem the name.
-pub(super) fn read(source: &Arc<Source>, errors: &mut Vec<Diagnostic>) -> Vec<Arc<Scenario>> {
-    let path = Path::new(&source.name);
-    let name = path.file_stem().unwrap_or_default().to_string_lossy();
-    let folder = path.parent().and_then(Path::file_name).map(|folder| folder.to_string_lossy());
-    // A file in the current folder has no area of its own.
-    let area = folder.as_deref().unwrap_or("local");
-    match scenario::parse(source, area, &name, &Beside(source)) {
+pub fn read(source: &Arc<Source>, errors: &mut Vec<Diagnostic>) -> Vec<Arc<Scenario>> {
+    let (area, name) = place(Path::new(&source.name));
+    match scenario::parse(source, &area, &name, &Beside(source)) {
         Ok(scenarios) => {
             // Cases of one file repeat what is wrong with their base.
             for error in scenarios.iter().flat_map(semantic_errors) {
@@ -64,6 +59,28 @@ pub(super) fn read(source: &Arc<Source>, errors: &mut Vec<Diagnostic>) -> Vec<Ar
             Vec::new()
         }
     }
+}
+
+/// The area and the name that a scenario has by the path of its file.
+fn place(path: &Path) -> (String, String) {
+    let name = path.file_stem().unwrap_or_default().to_string_lossy();
+    let folder = path.parent().and_then(Path::file_name).map(|folder| folder.to_string_lossy());
+    // A file in the current folder has no area of its own.
+    (folder.as_deref().unwrap_or("local").to_owned(), name.into_owned())
+}
+
+/// The arguments as names: `AREA`, `AREA/NAME` or `AREA/NAME[CASE]`, where files are named like built-in scenarios.
+#[must_use]
+pub fn names(arguments: &[String]) -> Vec<String> {
+    let name = |argument: &String| {
+        if files::is_path(argument) {
+            let (area, name) = place(Path::new(argument));
+            format!("{area}/{name}")
+        } else {
+            argument.trim_end_matches('/').to_owned()
+        }
+    };
+    arguments.iter().map(name).collect()
 }
 
 /// The built-in library, with scripts that lie beside a scenario file as `servers/NAME.toml` or in `../servers`.
@@ -104,7 +121,8 @@ impl Library for Beside<'_> {
 }
 
 /// The server script that a scenario file means by a name.
-pub(super) fn script(scenario: &Source, name: &str) -> Option<Arc<Source>> {
+#[must_use]
+pub fn script(scenario: &Source, name: &str) -> Option<Arc<Source>> {
     Beside(scenario).script(name)
 }
 

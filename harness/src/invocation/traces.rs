@@ -3,44 +3,55 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::exit::Failure;
+use super::Failure;
 use crate::check::finding::Outcome;
 use crate::plan::PlanKey;
 
 /// A folder of traces.
 #[derive(Debug)]
-pub(super) enum Store {
+pub enum Traces {
     /// The user asked for all of them.
     All(PathBuf),
     /// Only those that a person has to look at, in a folder that goes away where there are none.
     Problems(PathBuf),
 }
 
-impl Store {
+impl Traces {
     /// A folder that keeps everything.
-    pub(super) fn all(folder: &Path) -> Result<Self, Failure> {
+    ///
+    /// # Errors
+    /// It cannot be made (usage).
+    pub fn all(folder: &Path) -> Result<Self, Failure> {
         fs::create_dir_all(folder)
             .map_err(|cause| Failure::Usage(format!("cannot make {}: {cause}", folder.display())))?;
         Ok(Self::All(folder.to_owned()))
     }
 
     /// A temporary folder for what did not pass.
-    pub(super) fn problems() -> Result<Self, Failure> {
-        let folder = tempfile::Builder::new().prefix("hopcheck-traces-").tempdir().map_err(|cause| {
-            Failure::Harness(anyhow::Error::new(cause).context("cannot make a temporary folder"))
-        })?;
+    ///
+    /// # Errors
+    /// It cannot be made (harness).
+    pub fn problems() -> Result<Self, Failure> {
+        let folder = tempfile::Builder::new()
+            .prefix("hopcheck-traces-")
+            .tempdir()
+            .map_err(|cause| Failure::harness("cannot make a temporary folder", cause))?;
         Ok(Self::Problems(folder.keep()))
     }
 
     /// The folder.
-    pub(super) fn folder(&self) -> &Path {
+    #[must_use]
+    pub fn folder(&self) -> &Path {
         match self {
             Self::All(folder) | Self::Problems(folder) => folder,
         }
     }
 
     /// The file of a plan, with its folder made.
-    pub(super) fn path(&self, key: &PlanKey) -> Result<PathBuf, Failure> {
+    ///
+    /// # Errors
+    /// The folder cannot be made (usage).
+    pub fn path(&self, key: &PlanKey) -> Result<PathBuf, Failure> {
         let path = self.folder().join(format!("{}.jsonl", key.path()));
         let folder = path.parent().unwrap_or(self.folder());
         fs::create_dir_all(folder)
@@ -49,7 +60,8 @@ impl Store {
     }
 
     /// Whether the trace of such a run stays.
-    pub(super) fn keeps(&self, outcome: Outcome) -> bool {
+    #[must_use]
+    pub fn keeps(&self, outcome: Outcome) -> bool {
         match self {
             Self::All(_) => true,
             Self::Problems(_) => !matches!(outcome, Outcome::Pass | Outcome::NotApplicable),
@@ -57,7 +69,7 @@ impl Store {
     }
 
     /// Takes away the folders that nothing was kept in.
-    pub(super) fn tidy(&self) {
+    pub fn tidy(&self) {
         if let Self::Problems(folder) = self {
             remove_empty(folder);
         }

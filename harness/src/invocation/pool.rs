@@ -6,13 +6,15 @@ use std::thread;
 
 /// Whether workers take another job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Go {
+pub enum Go {
+    /// They do.
     On,
+    /// They do not.
     Stop,
 }
 
 /// Works on all items and hands each result over with the index of its item. A stop lets running jobs end.
-pub(super) fn each<T: Send, R: Send>(
+pub fn each<T: Send, R: Send>(
     items: Vec<T>,
     workers: NonZeroUsize,
     go: impl Fn() -> Go + Sync,
@@ -56,7 +58,8 @@ pub(super) fn each<T: Send, R: Send>(
 }
 
 /// The number of workers that is asked for, else one per core.
-pub(super) fn workers(jobs: Option<NonZeroUsize>) -> NonZeroUsize {
+#[must_use]
+pub fn workers(jobs: Option<NonZeroUsize>) -> NonZeroUsize {
     jobs.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN)
 }
 

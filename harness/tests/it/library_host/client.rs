@@ -1,0 +1,226 @@
+//! A small MCP client over standard streams: blocking, with a thread that reads, and nothing of hopcheck but its JSON.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use hopcheck::driver::ServerSetup;
+use hopcheck::json::Json;
+
+/// The newest version that the client speaks.
+const NEWEST: &str = "2025-11-25";
+const SPOKEN: [&str; 2] = [NEWEST, "2025-06-18"];
+
+/// How long a request may take that the scenario sets no limit for; a server that never answers is none of its faults.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long a server may take to end by itself.
+const PARTING: Duration = Duration::from_millis(500);
+
+/// Why a request has no result.
+pub(super) enum Failed {
+    /// The server answered with an error.
+    Rpc(String),
+    /// It did not answer in time.
+    TimedOut,
+    /// It is gone.
+    Gone,
+}
+
+impl Failed {
+    pub(super) fn text(&self) -> String {
+        match self {
+            Self::Rpc(message) => message.clone(),
+            Self::TimedOut => "the tool did not answer in time".to_owned(),
+            Self::Gone => "the server is gone".to_owned(),
+        }
+    }
+}
+
+pub(super) struct Client {
+    child: Child,
+    input: Arc<Mutex<Option<ChildStdin>>>,
+    responses: Receiver<Json>,
+    /// Whether the server declares tools; another has none to list.
+    has_tools: bool,
+    /// Set when the server announced that its list changed.
+    changed: Arc<AtomicBool>,
+    last: i64,
+}
+
+impl Client {
+    pub(super) fn connect(server: &ServerSetup, limit: Option<Duration>) -> Result<Self, Failed> {
+        let mut child = Command::new(&server.command)
+            .args(&server.args)
+            .envs(server.env.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(|_| Failed::Gone)?;
+        let input = Arc::new(Mutex::new(child.stdin.take()));
+        let (sender, responses) = channel();
+        let changed = Arc::new(AtomicBool::new(false));
+        let reader = Reader { input: Arc::clone(&input), sender, changed: Arc::clone(&changed) };
+        let output = child.stdout.take().unwrap();
+        thread::spawn(move || reader.read(output));
+        let mut client = Self { child, input, responses, has_tools: false, changed, last: 0 };
+        match client.open(limit) {
+            Ok(()) => Ok(client),
+            Err(failed) => {
+                client.close();
+                Err(failed)
+            }
+        }
+    }
+
+    fn open(&mut self, limit: Option<Duration>) -> Result<(), Failed> {
+        let params = Json::object([
+            ("protocolVersion", Json::from(NEWEST)),
+            ("capabilities", Json::empty()),
+            ("clientInfo", Json::object([("name", "witness"), ("version", "1.0.0")])),
+        ]);
+        let answer = self.request("initialize", params, limit)?;
+        if !answer.str("protocolVersion").is_some_and(|version| SPOKEN.contains(&version)) {
+            return Err(Failed::Rpc("no common version".to_owned()));
+        }
+        self.has_tools = answer.at(&["capabilities", "tools"]).is_some();
+        self.notify("notifications/initialized", None);
+        Ok(())
+    }
+
+    pub(super) const fn has_tools(&self) -> bool {
+        self.has_tools
+    }
+
+    /// Whether the list was announced to have changed since this was last asked.
+    pub(super) fn has_changed(&self) -> bool {
+        self.changed.swap(false, Ordering::SeqCst)
+    }
+
+    /// One page of the tools.
+    pub(super) fn page(&mut self, cursor: Option<&Json>) -> Result<Json, Failed> {
+        let params = cursor.map_or_else(Json::empty, |cursor| Json::object([("cursor", cursor.clone())]));
+        self.request("tools/list", params, None)
+    }
+
+    pub(super) fn call(
+        &mut self,
+        name: &str,
+        input: Option<Json>,
+        limit: Option<Duration>,
+    ) -> Result<Json, Failed> {
+        let mut params = Json::object([("name", name)]);
+        if let Some(input) = input {
+            params.set("arguments", input);
+        }
+        self.request("tools/call", params, limit)
+    }
+
+    fn request(&mut self, method: &str, params: Json, limit: Option<Duration>) -> Result<Json, Failed> {
+        self.last += 1;
+        let id = self.last;
+        let request = Json::object([
+            ("jsonrpc", Json::from("2.0")),
+            ("id", id.into()),
+            ("method", method.into()),
+            ("params", params),
+        ]);
+        if !say(&self.input, &request) {
+            return Err(Failed::Gone);
+        }
+        let deadline = Instant::now() + limit.unwrap_or(PATIENCE);
+        loop {
+            let response = match self.responses.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+                Ok(response) => response,
+                Err(RecvTimeoutError::Disconnected) => return Err(Failed::Gone),
+                Err(RecvTimeoutError::Timeout) => {
+                    if method != "initialize" {
+                        let params = Json::object([("requestId", Json::from(id)), ("reason", "too slow".into())]);
+                        self.notify("notifications/cancelled", Some(params));
+                    }
+                    return Err(Failed::TimedOut);
+                }
+            };
+            // What answers an older request comes too late.
+            if response.get("id").and_then(Json::as_i64) != Some(id) {
+                continue;
+            }
+            return match (response.get("result"), response.get("error")) {
+                (Some(result), _) => Ok(result.clone()),
+                (None, error) => {
+                    let message = error.and_then(|error| error.str("message")).unwrap_or("an error");
+                    Err(Failed::Rpc(message.to_owned()))
+                }
+            };
+        }
+    }
+
+    fn notify(&self, method: &str, params: Option<Json>) {
+        let mut message = Json::object([("jsonrpc", "2.0"), ("method", method)]);
+        if let Some(params) = params {
+            message.set("params", params);
+        }
+        say(&self.input, &message);
+    }
+
+    /// Leaves the server without a word, as a lie.
+    pub(super) fn forget(self) {
+        std::mem::forget(self);
+    }
+
+    /// Closes the server's input, and kills it where that is not enough.
+    pub(super) fn close(mut self) {
+        drop(self.input.lock().unwrap().take());
+        // The reader ends with the server's output.
+        while self.responses.recv_timeout(PARTING).is_ok() {}
+        let _ = self.child.kill();
+        self.child.wait().unwrap();
+    }
+}
+
+/// Writes a message; says whether there is somebody to read it.
+fn say(input: &Mutex<Option<ChildStdin>>, message: &Json) -> bool {
+    let mut input = input.lock().unwrap();
+    input.as_mut().is_some_and(|input| input.write_all(format!("{message}\n").as_bytes()).is_ok())
+}
+
+struct Reader {
+    input: Arc<Mutex<Option<ChildStdin>>>,
+    sender: Sender<Json>,
+    changed: Arc<AtomicBool>,
+}
+
+impl Reader {
+    fn read(&self, output: ChildStdout) {
+        for line in BufReader::new(output).split(b'\n').map_while(Result::ok) {
+            // A line that is no message is none of ours to mend.
+            let Ok(message) = Json::parse(line) else { continue };
+            match (message.str("method"), message.get("id")) {
+                (Some(method), Some(id)) => self.answer(method, id),
+                (Some("notifications/tools/list_changed"), None) => self.changed.store(true, Ordering::SeqCst),
+                (Some(_), None) => {}
+                (None, _) => {
+                    if self.sender.send(message).is_err() {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    fn answer(&self, method: &str, id: &Json) {
+        let mut response = Json::object([("jsonrpc", Json::from("2.0")), ("id", id.clone())]);
+        if method == "ping" {
+            response.set("result", Json::empty());
+        } else {
+            let error = [("code", Json::from(-32601)), ("message", format!("no method {method}").into())];
+            response.set("error", Json::object(error));
+        }
+        say(&self.input, &response);
+    }
+}
