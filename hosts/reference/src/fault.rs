@@ -140,6 +140,8 @@ faults! {
     IgnoreDeny = "ignore-deny" about ["hop.gates", "expect.deny"];
     /// An allow rule goes before a deny rule.
     AllowBeatsDeny = "allow-beats-deny" about ["hop.gates", "expect.deny"];
+    /// An allow rule goes before an ask rule.
+    AllowBeatsAsk = "allow-beats-ask" about ["claim.11-deny-ask-allow", "expect.ask"];
     /// A rule also speaks of tools whose names only begin like its own.
     MatchByPrefix = "match-by-prefix" about ["hop.gates"];
     /// Tools under an ask rule are called without a question.

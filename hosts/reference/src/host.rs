@@ -129,8 +129,14 @@ impl Host {
     pub(crate) fn pump(&mut self, until: Option<Instant>) -> Result<Pumped, Error> {
         // A server that never stops talking must not keep the time from passing, for itself or for others.
         let now = Instant::now();
+        let due =
+            self.servers.iter().filter(|server| server.deadline().is_some_and(|deadline| now >= deadline)).count();
         for server in &mut self.servers {
             server.on_time(now);
+        }
+        if due > 0 {
+            // What the caller waits for may have come to its end just now, and then no event would ever follow.
+            return Ok(Pumped::Other);
         }
         let deadline = self.servers.iter().filter_map(Server::deadline).chain(until).min();
         let Some(event) = self.reactor.next(deadline) else {

@@ -59,7 +59,7 @@ pub(super) const INVARIANTS: &[Requirement] = &[
         "hop.json-rpc",
         Vantage::Wire,
         &["base.jsonrpc.valid-2-0", "base.request.id-unique-in-session", "base.request.id-unique-in-flight"],
-        "Every message of the host is well-formed, with ids by the rule of the revision.",
+        "Every message of the host is well-formed, with ids by the rule of the revision, and each request has one answer.",
     ),
     invariant(
         "hop.isolation",

@@ -145,7 +145,8 @@ impl Host<'_> {
         let mut params = Json::empty();
         while let Some(Ok(page)) = self.request(at, "tools/list", params) {
             let tools = page.get("tools").map(Json::items).unwrap_or_default();
-            self.links[at].tools.extend(tools.iter().filter(|tool| tool.get("inputSchema").is_some()).cloned());
+            let usable = |tool: &&Json| tool.at(&["inputSchema", "type"]).and_then(Json::as_str) == Some("object");
+            self.links[at].tools.extend(tools.iter().filter(usable).cloned());
             let Some(cursor) = page.get("nextCursor") else { break };
             params = Json::object([("cursor", cursor.clone())]);
         }
@@ -243,7 +244,21 @@ impl Host<'_> {
                     let acts = self.links[at].server.timer(conn, token);
                     sent.extend(self.perform(at, acts, request));
                 }
-                other => panic!("no scenario needs {other:?} here"),
+                Act::Raw(bytes) => {
+                    let line = bytes.strip_suffix(b"\n").unwrap_or(&bytes).to_vec();
+                    let data = Json::object([("raw", true)]);
+                    self.tape.write(Kind::ToHost, Some((&key, conn)), None, Some(line), data);
+                }
+                Act::Kill(signal) => {
+                    let data = Json::object([("signal", Json::from(signal)), ("by", "script".into())]);
+                    self.tape.write(Kind::ServerExit, Some((&key, conn)), None, None, data);
+                    self.links[at].alive = false;
+                }
+                Act::CloseStdout => {
+                    let by = Json::object([("by", "server")]);
+                    self.tape.write(Kind::WireClosed, Some((&key, conn)), None, None, by);
+                    self.close(at);
+                }
             }
         }
         sent

@@ -48,7 +48,7 @@ fn a_correct_host_passes_every_scenario() {
             for finding in findings.iter().filter(|finding| finding.verdict == Verdict::Pass) {
                 assert!(!finding.evidence.is_empty() && finding.evidence.is_sorted(), "{}", show(finding));
             }
-            let outcome = outcome(&trace, &findings);
+            let outcome = outcome(&plan, &trace, &findings);
             if outcome.0 != Outcome::Pass {
                 wrong.push(format!("{} {habits:?} {outcome:?}", plan.key));
             }
@@ -69,7 +69,7 @@ fn a_host_that_does_nothing_passes_nothing() {
         let passed: Vec<_> =
             findings.iter().filter(|finding| finding.verdict == Verdict::Pass).map(show).collect();
         assert!(passed.is_empty(), "{}: {passed:?}", plan.key);
-        let (outcome, _) = outcome(&trace, &findings);
+        let (outcome, _) = outcome(&plan, &trace, &findings);
         assert!(matches!(outcome, Outcome::Fail | Outcome::Untestable), "{}: {outcome}", plan.key);
     }
 }
