@@ -35,12 +35,14 @@
 //! assert!(plans.iter().all(|planned| matches!(planned, Planned::Run(plan) if plan.uses.len() == 1)));
 //! ```
 
+pub mod baseline;
 pub mod catalogue;
 pub mod check;
 #[cfg(feature = "cli")]
 pub mod cli;
 pub mod decode;
 pub mod diagnostic;
+mod director;
 pub mod drive;
 pub mod driver;
 pub mod embedded;
@@ -59,5 +61,8 @@ pub mod schema;
 pub mod server;
 pub mod snapshot;
 pub mod stage;
+mod suite;
 pub mod trace;
 pub mod wire;
+
+pub use suite::Suite;

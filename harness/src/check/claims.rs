@@ -165,7 +165,7 @@ fn content(view: &View<'_>) -> Tally {
     let mut tally = Tally::default();
     for run in &view.runs {
         for used in run.uses.iter().filter(|used| arguments::outcome(run, used) == Outcome::Assert) {
-            let Some((_, call)) = run.calls(used).last() else { continue };
+            let Some((_, call)) = run.settled_call(used) else { continue };
             if call.is_tool_error() {
                 tally.absorb(errors::reason_is_told(run, used, call));
             } else if let (Some((answer, result)), Some(told)) = (call.result(), run.told(used)) {
@@ -241,7 +241,7 @@ fn three_traces(view: &View<'_>) -> Tally {
                             format!("the call of `{}` has no result in the model lane", used.planned.tool);
                         tally.fails(reason, [used.reply, call.event, follow.event]);
                     }
-                    (None, None) if run.own_exit().is_some() => {
+                    (None, None) if run.own_exit().is_some() && run.interruption(used).is_none() => {
                         let reason =
                             format!("the host ended before the result of `{}` was told", used.planned.tool);
                         tally.fails(

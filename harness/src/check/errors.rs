@@ -9,7 +9,7 @@ pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>) {
     let mut tally = Tally::default();
     for run in &view.runs {
         for used in &run.uses {
-            let Some((conn, call)) = run.calls(used).last() else {
+            let Some((conn, call)) = run.settled_call(used) else {
                 continue;
             };
             if call.is_tool_error() {

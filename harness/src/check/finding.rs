@@ -85,6 +85,8 @@ pub enum Outcome {
     NotApplicable,
     /// All that was judged holds.
     Pass,
+    /// What does not hold is in the baseline of the host, and all that is in it does not hold.
+    Known,
     /// A SHOULD does not hold.
     Warn,
     /// Something that binds does not hold.
@@ -97,8 +99,8 @@ pub enum Outcome {
 
 impl Outcome {
     /// All, in the order of report summaries.
-    pub const ALL: [Self; 6] =
-        [Self::Pass, Self::Warn, Self::Fail, Self::Untestable, Self::NotApplicable, Self::Error];
+    pub const ALL: [Self; 7] =
+        [Self::Pass, Self::Known, Self::Warn, Self::Fail, Self::Untestable, Self::NotApplicable, Self::Error];
 
     /// Its word in reports.
     #[must_use]
@@ -106,6 +108,7 @@ impl Outcome {
         match self {
             Self::NotApplicable => "not-applicable",
             Self::Pass => "pass",
+            Self::Known => "known",
             Self::Warn => "warn",
             Self::Fail => "fail",
             Self::Untestable => "untestable",

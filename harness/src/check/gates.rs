@@ -82,7 +82,8 @@ pub(super) fn is_open(run: &Run<'_>, used: &Emitted<'_>) -> Tally {
         tally.holds([used.reply, call.event]);
         return tally;
     }
-    let Some(follow) = run.follow(used) else {
+    // A user who interrupts may do so before the host comes to the call.
+    let Some(follow) = run.follow(used).filter(|_| run.interruption(used).is_none()) else {
         return tally;
     };
     let reachable = run.conns_of(&used.planned.tool.server).any(|conn| {

@@ -20,6 +20,7 @@ mod lanes;
 mod offers;
 mod once;
 mod order;
+mod overlap;
 mod reading;
 mod schema;
 mod sheet;
@@ -27,7 +28,7 @@ mod stable_list;
 mod steps;
 mod table;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 mod traits;
 pub(crate) mod view;
 mod wire_name;
@@ -59,6 +60,7 @@ pub fn judge(plan: &Plan, trace: &Trace) -> Vec<Finding> {
     catalogue::check(&view, &mut sheet);
     claims::check(&view, &mut sheet);
     traits::check(&view, &mut sheet);
+    overlap::check(&view, &mut sheet);
     lanes::check(&view, &mut sheet);
     named(&view, &mut sheet);
     sheet.findings

@@ -108,7 +108,7 @@ fn schemas(view: &View<'_>, sheet: &mut Sheet<'_>) {
         let mut seen = BTreeSet::new();
         for exchange in run.main_line() {
             for offer in exchange.offers.iter().filter(|offer| seen.insert(offer.tool.clone())) {
-                let given = exchange.entry(offer).and_then(|entry| entry.schema.as_ref());
+                let given = exchange.entry_of(offer).and_then(|entry| entry.schema.as_ref());
                 let entry = run.entry_before(&offer.tool, exchange.event);
                 let listed = entry.and_then(|(answer, entry)| Some((answer, entry.get("inputSchema")?)));
                 let (Some(given), Some((answer, listed))) = (given, listed) else { continue };

@@ -4,7 +4,6 @@ use super::sheet::{Sheet, Tally};
 use super::view::{Conn, Run, View, after, reacts};
 use crate::model::ErrorFlag;
 use crate::revision::Era;
-use crate::rpc::Message;
 use crate::scenario::ast::ToolRef;
 use crate::trace::event::Event;
 
@@ -99,7 +98,8 @@ fn nothing_invented(run: &Run<'_>, tally: &mut Tally) {
 /// How often the server lists a tool of that name.
 fn entries(run: &Run<'_>, tool: &ToolRef) -> usize {
     let tools = run.server(&tool.server).map(|server| server.script.tools.as_slice()).unwrap_or_default();
-    tools.iter().filter(|entry| entry.name == tool.tool).count()
+    // A tool that comes later comes once.
+    tools.iter().filter(|entry| entry.name == tool.tool).count().max(1)
 }
 
 /// The model's tool use is sent before its call. A call may start before the model's reply has ended.
@@ -122,7 +122,7 @@ fn response_before_success(run: &Run<'_>, tally: &mut Tally) {
         let (Some(told), Some((conn, call))) = (run.told(used), run.calls(used).last()) else {
             continue;
         };
-        if told.flag == Some(true) || is_cancelled(conn, call.event) {
+        if told.flag == Some(true) || run.is_abandoned(used, conn, call) {
             continue;
         }
         let reason = format!("a success of `{}` was told before its response", used.planned.tool);
@@ -142,12 +142,4 @@ fn response_before_success(run: &Run<'_>, tally: &mut Tally) {
 /// Whether a result without an error flag says that it is a success: where the API has such a flag.
 fn silence_means_success(run: &Run<'_>) -> bool {
     run.error_flag() == ErrorFlag::Member
-}
-
-fn is_cancelled(conn: &Conn<'_>, call: &Event) -> bool {
-    conn.host_lines().any(|line| {
-        let cancels =
-            matches!(&line.message, Message::Notification { method, .. } if method == "notifications/cancelled");
-        cancels && line.event.n > call.n
-    })
 }

@@ -152,6 +152,10 @@ fn waits_for(run: &Run<'_>, server: &str) -> Waits {
 
 /// Whether the server announced a change, or went away, before `event`; then its part of the list may differ.
 fn may_change(run: &Run<'_>, server: &str, event: &Event) -> bool {
+    let mut changes = run.of(Kind::Change).filter(|change| change.server.as_deref() == Some(server));
+    if changes.any(|change| !after(change, event)) {
+        return true;
+    }
     run.conns_of(server).any(|conn| {
         let announced = conn.lines.iter().any(|line| {
             matches!(&line.message, Message::Notification { method, .. } if method == "notifications/tools/list_changed")
@@ -166,7 +170,7 @@ pub(super) fn removal(plan: &Plan, tool: &ToolRef, listed: &[(ToolRef, &Event)])
     own_reason(plan, tool, listed).or_else(|| {
         // Whether one bad entry spoils the list is judged apart, and nobody's duty.
         let server = plan.servers.iter().find(|server| server.key == tool.server)?;
-        let malformed = server.script.tools.iter().any(|entry| entry.input_schema.is_none());
+        let malformed = server.all_tools().any(|entry| entry.input_schema.is_none());
         malformed.then_some("a malformed entry beside it")
     })
 }
@@ -177,8 +181,8 @@ pub(super) fn own_reason(plan: &Plan, tool: &ToolRef, listed: &[(ToolRef, &Event
         return Some("a rule");
     }
     let server = plan.servers.iter().find(|server| server.key == tool.server)?;
-    let entry = server.script.tools.iter().find(|known| known.name == tool.tool);
-    if entry.is_some_and(|entry| !entry.input_schema.as_ref().is_some_and(is_object_schema)) {
+    let mut entries = server.all_tools().filter(|known| known.name == tool.tool);
+    if entries.any(|entry| !entry.input_schema.as_ref().is_some_and(is_object_schema)) {
         return Some("no schema of an object");
     }
     let plain = tool.tool.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');

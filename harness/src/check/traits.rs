@@ -35,6 +35,7 @@ pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>) {
     });
     of_uses(view, sheet, "denial-shape", "a denial is told as", denial_shape);
     of_uses(view, sheet, "ended-without-result", "the run ended without the result of", ended_without_result);
+    of_uses(view, sheet, "abort-signal", "when the user gave a call up, its cancellation was", abort_signal);
     of_uses(view, sheet, "error-visible", "an error result shows as", error_visible);
     of_uses(view, sheet, "structured-told", "structured content is told as", structured_told);
     of_uses(view, sheet, "malformed-input", "malformed arguments were", malformed_input);
@@ -152,6 +153,15 @@ fn opening(view: &View<'_>, sheet: &mut Sheet<'_>) {
     }
 }
 
+/// Whether the server is told of a call that the user gave up. Before 2026-07-28 that is the host's choice.
+fn abort_signal<'a>(run: &Run<'a>, used: &Emitted<'a>) -> Option<(String, Vec<&'a Event>)> {
+    let interrupt = run.interruption(used)?;
+    let (conn, call) = run.calls(used).next()?;
+    let cancelled = conn.cancellation(call);
+    let value = if cancelled.is_some() { "sent" } else { "left out" };
+    Some((value.to_owned(), [interrupt, call.event].into_iter().chain(cancelled).collect()))
+}
+
 /// What stands between the model and a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Gated {
@@ -202,7 +212,7 @@ fn ended_without_result<'a>(run: &Run<'a>, used: &Emitted<'a>) -> Option<(String
 
 /// Only where the model API has no flag: how an error result can be told from a success.
 fn error_visible<'a>(run: &Run<'a>, used: &Emitted<'a>) -> Option<(String, Vec<&'a Event>)> {
-    let (_, call) = run.calls(used).last()?;
+    let (_, call) = run.settled_call(used)?;
     let told = run.told(used)?;
     if run.error_flag() == ErrorFlag::Member || !call.is_tool_error() {
         return None;
@@ -217,7 +227,7 @@ fn error_visible<'a>(run: &Run<'a>, used: &Emitted<'a>) -> Option<(String, Vec<&
 }
 
 fn structured_told<'a>(run: &Run<'a>, used: &Emitted<'a>) -> Option<(String, Vec<&'a Event>)> {
-    let (answer, result) = run.calls(used).last()?.1.result()?;
+    let (answer, result) = run.settled_call(used)?.1.result()?;
     let structured = result.get("structuredContent")?;
     let told = run.told(used)?;
     let blocks = reading::blocks(result);

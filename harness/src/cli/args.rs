@@ -35,14 +35,16 @@ pub(super) enum Command {
     List(ListArgs),
     /// Tells all that is known of a requirement
     Explain(ExplainArgs),
-    /// Checks scenario, server and profile files, and reports everything that is wrong with them
+    /// Checks scenario, server, profile and baseline files, and reports everything that is wrong with them
     Check(CheckArgs),
+    /// Keeps the known failures of a host
+    Baseline(BaselineArgs),
     /// Prints the JSON Schema of a file format, for editors and validators
     Schema(SchemaArgs),
 }
 
 /// Which plans, and how they are run.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(super) struct PlanArgs {
     // No documentation comment: it would read the brackets as a link.
     #[arg(value_name = "SCENARIO", help = "Only these: AREA, AREA/NAME, AREA/NAME[CASE], or a file")]
@@ -92,6 +94,9 @@ pub(super) struct RunArgs {
     /// Keep all traces in this folder
     #[arg(long, value_name = "DIR")]
     pub(super) out: Option<PathBuf>,
+    /// Known failures of a host: they do not fail, and one that is gone does
+    #[arg(long, value_name = "FILE")]
+    pub(super) baseline: Option<PathBuf>,
     /// A SHOULD that does not hold fails
     #[arg(long)]
     pub(super) strict: bool,
@@ -195,14 +200,34 @@ pub(super) struct ExplainArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct CheckArgs {
-    /// Scenario, server or profile files
+    /// Scenario, server, profile or baseline files
     #[arg(required = true, value_name = "FILE")]
     pub(super) files: Vec<PathBuf>,
 }
 
 #[derive(Debug, Args)]
+pub(super) struct BaselineArgs {
+    #[command(subcommand)]
+    pub(super) command: BaselineCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum BaselineCommand {
+    /// Runs the host of a baseline, takes out what is gone, and adds what is new, for a person to give the reason
+    Update(BaselineUpdateArgs),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct BaselineUpdateArgs {
+    /// The baseline; it is made where there is none
+    pub(super) file: PathBuf,
+    #[command(flatten)]
+    pub(super) plans: PlanArgs,
+}
+
+#[derive(Debug, Args)]
 pub(super) struct SchemaArgs {
-    /// scenario, server, profile, trace or report
+    /// scenario, server, profile, baseline, trace or report
     #[arg(value_name = "KIND", value_parser = schema)]
     pub(super) kind: Schema,
 }

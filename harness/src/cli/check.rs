@@ -10,7 +10,7 @@ use super::exit::Exit;
 use super::output;
 use crate::diagnostic::{Diagnostic, Source};
 use crate::invocation::{Failure, files, select};
-use crate::{host, server};
+use crate::{baseline, host, server};
 
 /// Kinds of file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +18,7 @@ enum Kind {
     Scenario,
     Script,
     Profile,
+    Baseline,
 }
 
 /// Checks each file and goes on to the next, whatever is wrong.
@@ -53,6 +54,7 @@ fn errors(source: &Arc<Source>) -> Vec<Diagnostic> {
             errors.extend(select::misspelt_hosts(&scenarios, &[]));
         }
         Kind::Script => errors.extend(server::decode::parse(source).err().unwrap_or_default()),
+        Kind::Baseline => errors.extend(baseline::decode::parse(source).err().unwrap_or_default()),
         Kind::Profile => errors.extend(host::decode::parse(source, None, None).err().unwrap_or_default()),
     }
     errors
@@ -65,6 +67,8 @@ fn kind(source: &Source) -> Kind {
     let folder = Path::new(&source.name).parent().and_then(Path::file_name);
     if has(&["step", "case", "requirements", "title"]) && !has(&["bin", "drive", "claims"]) {
         Kind::Scenario
+    } else if has(&["known"]) && !has(&["bin", "drive", "claims"]) {
+        Kind::Baseline
     } else if has(&["bin", "drive", "claims", "model"]) || folder.is_some_and(|name| name == "profiles") {
         Kind::Profile
     } else if has(&["tool", "info", "pages", "on"]) || folder.is_some_and(|name| name == "servers") {

@@ -1,6 +1,7 @@
 //! The command line: arguments in, reports and an exit code out.
 
 mod args;
+mod baseline;
 mod check;
 mod exit;
 mod explain;
@@ -43,6 +44,7 @@ pub fn main() -> ExitCode {
         Command::List(args) => list::list(&args),
         Command::Explain(args) => explain::explain(&args),
         Command::Check(args) => check::check(&args),
+        Command::Baseline(args) => baseline::baseline(&args),
         Command::Schema(args) => schema::schema(&args),
     };
     match result {

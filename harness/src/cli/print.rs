@@ -40,7 +40,7 @@ impl Printer {
         if self.format == Format::Json {
             return Ok(());
         }
-        let passed = matches!(run.outcome, Outcome::Pass | Outcome::NotApplicable);
+        let passed = matches!(run.outcome, Outcome::Pass | Outcome::Known | Outcome::NotApplicable);
         let line = match self.loudness {
             Loudness::Verbose => true,
             // What does not apply did not run; the table counts it.
@@ -71,8 +71,12 @@ impl Printer {
         }
         let detail = if self.loudness == Loudness::Verbose { Detail::All } else { Detail::First(SHOWN) };
         output::out(&report::failures(runs, detail))?;
+        output::out(&report::stale(runs))?;
         if let Some(snapshots) = report.snapshots {
             output::out(&snapshots.details(detail))?;
+        }
+        if self.loudness != Loudness::Quiet {
+            output::out(&report::known_failures(runs))?;
         }
         if self.loudness != Loudness::Quiet {
             output::out(&report::verdict_table(runs))?;

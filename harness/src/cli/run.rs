@@ -10,7 +10,7 @@ use crate::check::finding::{Outcome, Verdict};
 use crate::diagnostic::did_you_mean;
 use crate::host::locate::Located;
 use crate::invocation::{
-    self, Accepted, Failure, Job, Settled, Start, Traces, files, hosts, job, judge, pool, select,
+    self, Accepted, Failure, Job, Settled, Start, Traces, files, hosts, job, judge, known, pool, select,
 };
 use crate::model::Prompts;
 use crate::plan::{Plan, Select, SelectRevisions};
@@ -21,7 +21,11 @@ use crate::trace::Trace;
 
 /// Runs and judges.
 pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
+    let baseline = args.baseline.as_deref().map(known::read).transpose()?;
     let Chosen { jobs, scope } = choose(&args.plans)?;
+    if let Some(baseline) = &baseline {
+        known::check_host(baseline, &jobs)?;
+    }
     args.reports.report.iter().try_for_each(|file| files::prepare(&file.path))?;
     let mut accepted = match &args.snapshots {
         Some(folder) => {
@@ -36,9 +40,12 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     };
     let mut printer = Printer::new(Purpose::Judge, Loudness::of(&args.plans), args.reports.format, jobs.len());
     let judged = |plan: &Plan, trace: &Trace| {
-        let run = judge::report(plan, trace);
+        let mut run = judge::report(plan, trace);
         if let Some(accepted) = &mut accepted {
             accepted.add(plan, trace, run.outcome);
+        }
+        if let Some(baseline) = &baseline {
+            baseline.apply(&mut run);
         }
         run
     };
@@ -106,13 +113,13 @@ pub(super) fn record(args: &RecordArgs) -> Result<Exit, Failure> {
 }
 
 /// The plans that the arguments mean.
-struct Chosen {
-    jobs: Vec<Job>,
+pub(super) struct Chosen {
+    pub(super) jobs: Vec<Job>,
     /// The accepted transcripts that they speak of.
     scope: Scope,
 }
 
-fn choose(args: &PlanArgs) -> Result<Chosen, Failure> {
+pub(super) fn choose(args: &PlanArgs) -> Result<Chosen, Failure> {
     let mut hosts = hosts::resolve(&args.host)?;
     if let Some(fault) = &args.fault {
         check_fault(fault)?;
@@ -176,15 +183,15 @@ pub(super) const fn isolate(word: Isolate) -> stage::Isolate {
 }
 
 /// What came of all jobs.
-struct Executed {
+pub(super) struct Executed {
     /// The reports, in the order of the plans.
-    runs: Vec<RunReport>,
+    pub(super) runs: Vec<RunReport>,
     /// How many of them are of a host that could not be started.
-    unstarted: usize,
+    pub(super) unstarted: usize,
 }
 
 /// Runs jobs and reports each. A host that cannot be started does not take the reports of the others with it.
-fn execute(
+pub(super) fn execute(
     mut jobs: Vec<Job>,
     args: &PlanArgs,
     traces: &Traces,

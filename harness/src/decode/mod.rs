@@ -33,13 +33,16 @@ pub enum FileKind {
     Server,
     /// A host profile.
     Profile,
+    /// The known failures of a host.
+    Baseline,
 }
 
 /// Top-level keys that only one kind of file has, in the order in which the kinds are tried.
-const SIGNS: [(FileKind, &[&str]); 3] = [
+const SIGNS: [(FileKind, &[&str]); 4] = [
     (FileKind::Scenario, &["step", "case", "server", "requirements", "permissions"]),
     (FileKind::Server, &["tool", "info", "on", "capabilities", "pages", "generation"]),
     (FileKind::Profile, &["bin", "drive", "model", "claims", "names"]),
+    (FileKind::Baseline, &["known", "host"]),
 ];
 
 /// What kind of file a text is, by its content; a scenario where that is unclear.

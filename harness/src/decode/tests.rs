@@ -82,6 +82,7 @@ fn kinds_show_in_the_content() {
     check("info = {}\n", FileKind::Server);
     check("name = \"x\"\nbin = {}\n", FileKind::Profile);
     check("[[drive]]\n", FileKind::Profile);
+    check("host = \"x\"\n[[known]]\n", FileKind::Baseline);
     check("", FileKind::Scenario);
     check("= broken", FileKind::Scenario);
 }

@@ -17,6 +17,8 @@ pub struct ClaudeControl {
     prompts: VecDeque<String>,
     /// Ids of the run's tool uses with the answer to a question about each.
     answers: Vec<(String, Answer)>,
+    /// How often the user has interrupted.
+    interrupts: u32,
 }
 
 impl ClaudeControl {
@@ -32,7 +34,7 @@ impl ClaudeControl {
     /// From prompts, and answers by the id of the tool use.
     #[must_use]
     pub fn with(prompts: Vec<String>, answers: Vec<(String, Answer)>) -> Self {
-        Self { prompts: prompts.into(), answers }
+        Self { prompts: prompts.into(), answers, interrupts: 0 }
     }
 
     fn next_prompt(&mut self) -> Vec<Act> {
@@ -86,6 +88,18 @@ impl Drive for ClaudeControl {
             }
             _ => output(Vec::new()),
         }
+    }
+
+    fn interrupt(&mut self) -> Option<Vec<u8>> {
+        self.interrupts += 1;
+        let request = Json::object([("subtype", "interrupt")]);
+        let id = format!("interrupt-{}", self.interrupts);
+        let line = Json::object([
+            ("type", Json::from("control_request")),
+            ("request_id", id.into()),
+            ("request", request),
+        ]);
+        Some(format!("{line}\n").into_bytes())
     }
 
     fn stdin(&self) -> Stdin {

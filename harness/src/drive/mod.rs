@@ -95,6 +95,11 @@ pub trait Drive {
     /// The host wrote a line to its standard output.
     fn line(&mut self, line: &[u8]) -> Reaction;
 
+    /// The user interrupts: what is said to the host, with its line feed. Nothing where the drive has no word for it.
+    fn interrupt(&mut self) -> Option<Vec<u8>> {
+        None
+    }
+
     /// The model answered a request that came as [`Heard::Request`].
     fn reply(&mut self, _answer: &model::Answer) -> Onward {
         Onward::default()

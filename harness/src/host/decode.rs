@@ -56,14 +56,17 @@ pub fn parse(
     out.finish(profile)
 }
 
+/// The versions that the `[[when]]` blocks of a profile ask for.
+#[must_use]
+pub fn whens(source: &Arc<Source>) -> Vec<VersionReq> {
+    let root = syntax::read(source, &mut Reporter::new(source));
+    let req = |block: &Value| VersionReq::parse(block.get("version")?.as_str()?);
+    root.list("when").iter().filter_map(req).collect()
+}
+
 fn check_versions(root: &Value, out: &mut Reporter) {
-    for value in root.list("when").iter().filter_map(|block| block.get("version")) {
-        let Some(text) = value.as_str() else { continue };
-        if VersionReq::parse(text).is_none() && !text.is_empty() {
-            out.error(value.span.clone(), format!("`{text}` is no version requirement"))
-                .label("expected a sign and a version")
-                .help("write `>=0.180`, `<2`, `=1.2.3`, or several with commas between them");
-        }
+    for block in root.list("when") {
+        VersionReq::read(block, "version", out);
     }
 }
 

@@ -109,7 +109,15 @@ pub fn find(profile: &Profile, self_exe: &Path) -> Result<Vec<String>, LocateErr
 /// # Errors
 /// A program that is missing, does not start or does not answer.
 pub fn locate(profile: &Profile, self_exe: &Path) -> Result<Located, LocateError> {
-    let bin = find(profile, self_exe)?;
+    ask(profile, find(profile, self_exe)?)
+}
+
+/// Asks a program for its version, in an empty environment and a throw-away home. `bin` is the program with its leading
+/// arguments.
+///
+/// # Errors
+/// A program that does not start or does not answer.
+pub fn ask(profile: &Profile, bin: Vec<String>) -> Result<Located, LocateError> {
     if profile.version.args.is_empty() {
         return Ok(Located { bin, version: String::new() });
     }

@@ -40,7 +40,7 @@ pub fn resolve(selectors: &[String]) -> Result<Vec<Host>, Failure> {
     // All names first: a wrong name is the user's to mend, whatever is installed.
     let profiles: Vec<(Arc<Source>, Profile)> =
         selectors.iter().map(|selector| profile(selector)).collect::<Result<_, _>>()?;
-    profiles.into_iter().map(|(source, profile)| host(&source, &profile)).collect()
+    profiles.into_iter().map(|(source, profile)| found(&source, &profile)).collect()
 }
 
 /// The profile that a selector names, not yet resolved for a version.
@@ -49,8 +49,17 @@ pub fn resolve(selectors: &[String]) -> Result<Vec<Host>, Failure> {
 /// A name or file that is none, or everything that is wrong with the file.
 pub fn profile(selector: &str) -> Result<(Arc<Source>, Profile), Failure> {
     let (source, variant) = source(selector)?;
-    let base = parse(&source, None, None)?;
-    let Some(variant) = variant else { return Ok((source, base)) };
+    let profile = with_variant(&source, variant)?;
+    Ok((source, profile))
+}
+
+/// A profile in one of its variants, not yet resolved for a version.
+///
+/// # Errors
+/// A variant that it does not have (usage), or everything that is wrong with the file.
+pub fn with_variant(source: &Arc<Source>, variant: Option<&str>) -> Result<Profile, Failure> {
+    let base = parse(source, None, None)?;
+    let Some(variant) = variant else { return Ok(base) };
     if !base.variants.iter().any(|known| known == variant) {
         let close = did_you_mean(variant, base.variants.iter().map(String::as_str));
         let help = match close {
@@ -60,8 +69,7 @@ pub fn profile(selector: &str) -> Result<(Arc<Source>, Profile), Failure> {
         };
         return Err(Failure::Usage(format!("unknown variant `{variant}` of host `{}`: {help}", base.name)));
     }
-    let profile = parse(&source, Some(variant), None)?;
-    Ok((source, profile))
+    parse(source, Some(variant), None)
 }
 
 fn source(selector: &str) -> Result<(Arc<Source>, Option<&str>), Failure> {
@@ -88,13 +96,32 @@ fn parse(source: &Arc<Source>, variant: Option<&str>, version: Option<&str>) -> 
     decode::parse(source, variant, version).map_err(Failure::Files)
 }
 
-/// Finds the program, and resolves the profile for the version that it reports.
-fn host(source: &Arc<Source>, profile: &Profile) -> Result<Host, Failure> {
-    let located = locate::locate(profile, &super::self_exe()?).map_err(|error| match error {
+/// Finds the program where the profile says, and resolves the profile for the version that it reports.
+///
+/// # Errors
+/// A program that is not installed, does not start or does not tell its version (host).
+pub fn found(source: &Arc<Source>, profile: &Profile) -> Result<Host, Failure> {
+    resolved(source, profile.variant.as_deref(), locate::locate(profile, &super::self_exe()?))
+}
+
+/// Resolves a profile for a program at a known place: program and leading arguments.
+///
+/// # Errors
+/// A program that does not start or does not tell its version (host).
+pub fn at(source: &Arc<Source>, profile: &Profile, bin: Vec<String>) -> Result<Host, Failure> {
+    resolved(source, profile.variant.as_deref(), locate::ask(profile, bin))
+}
+
+fn resolved(
+    source: &Arc<Source>,
+    variant: Option<&str>,
+    located: Result<Located, LocateError>,
+) -> Result<Host, Failure> {
+    let located = located.map_err(|error| match error {
         LocateError::NoHome(_) => Failure::Harness(error.to_string()),
         _ => Failure::Host(error.to_string()),
     })?;
     let version = Some(located.version.as_str()).filter(|version| !version.is_empty());
-    let profile = parse(source, profile.variant.as_deref(), version)?;
+    let profile = parse(source, variant, version)?;
     Ok(Host { profile: Arc::new(profile), located })
 }

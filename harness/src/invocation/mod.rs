@@ -1,12 +1,13 @@
 //! One invocation: which hosts and scenarios, how many runs at a time, what is judged and which traces stay.
 //!
-//! The command line and `Suite` are two faces of this. Nothing here prints.
+//! The command line and [`Suite`](crate::Suite) are two faces of this. Nothing here prints.
 
 pub mod failure;
 pub mod files;
 pub mod hosts;
 pub mod job;
 pub mod judge;
+pub mod known;
 pub mod pool;
 pub mod route;
 pub mod select;

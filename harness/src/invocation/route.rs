@@ -9,7 +9,7 @@ use crate::{stage, wire};
 /// Does the work of a hidden subcommand, where the process was started for one.
 ///
 /// A program that runs plans through this library must call this first: it is its own relay and supervisor.
-/// `Suite::main` does.
+/// [`Suite::main`](crate::Suite::main) does.
 #[must_use]
 pub fn route() -> Option<ExitCode> {
     let mut args = env::args_os().skip(1).map(|arg| arg.to_string_lossy().into_owned());

@@ -150,14 +150,17 @@ pub fn script(scenario: &Source, name: &str) -> Option<Arc<Source>> {
     Beside(scenario).script(name)
 }
 
-/// `AREA`, `AREA/NAME` or `AREA/NAME[CASE]`.
-fn matches(scenario: &Scenario, filter: &str) -> bool {
+/// Whether a scenario answers to `AREA`, `AREA/NAME` or `AREA/NAME[CASE]`.
+#[must_use]
+pub fn matches(scenario: &Scenario, filter: &str) -> bool {
     let id = &scenario.id;
     let filter = filter.trim_end_matches('/');
     filter == id.area || filter == format!("{}/{}", id.area, id.name) || filter == id.to_string()
 }
 
-fn unknown(filter: &str, known: &[Arc<Scenario>]) -> Failure {
+/// What a user is told whose word no scenario answers to.
+#[must_use]
+pub fn unknown(filter: &str, known: &[Arc<Scenario>]) -> Failure {
     let ids: Vec<String> = known.iter().map(|scenario| scenario.id.to_string()).collect();
     let areas = known.iter().map(|scenario| scenario.id.area.as_str());
     let help = match did_you_mean(filter, ids.iter().map(String::as_str).chain(areas)) {

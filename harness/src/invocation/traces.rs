@@ -64,7 +64,7 @@ impl Traces {
     pub fn keeps(&self, outcome: Outcome) -> bool {
         match self {
             Self::All(_) => true,
-            Self::Problems(_) => !matches!(outcome, Outcome::Pass | Outcome::NotApplicable),
+            Self::Problems(_) => !matches!(outcome, Outcome::Pass | Outcome::Known | Outcome::NotApplicable),
         }
     }
 

@@ -1,6 +1,6 @@
 //! What of a model request is ours, and so stays readable when the rest is reduced.
 
-use crate::plan::Plan;
+use crate::plan::{Plan, PlannedServer};
 
 use super::script::{CLOSING, SIDE_ANSWER};
 
@@ -80,7 +80,7 @@ impl<'p> Ours<'p> {
         let mut names: Vec<&str> = plan
             .servers
             .iter()
-            .flat_map(|server| &server.script.tools)
+            .flat_map(PlannedServer::all_tools)
             .map(|tool| tool.name.as_str())
             .chain(plan.uses.iter().map(|planned| planned.tool.tool.as_str()))
             .collect();

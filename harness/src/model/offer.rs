@@ -45,11 +45,7 @@ impl Names {
         // A rule that cannot be applied was an error of the plan; without it the words remain.
         if let Ok(rule) = NameRule::new(&plan.profile) {
             let tools = plan.servers.iter().flat_map(|server| {
-                server
-                    .script
-                    .tools
-                    .iter()
-                    .map(|tool| ToolRef { server: server.key.clone(), tool: tool.name.clone() })
+                server.all_tools().map(|tool| ToolRef { server: server.key.clone(), tool: tool.name.clone() })
             });
             for tool in tools {
                 if let Ok(published) = rule.published(&tool) {
@@ -111,10 +107,12 @@ impl Names {
         let mut entered: Vec<(ToolRef, Option<usize>)> = Vec::new();
         for (at, offer) in offers.iter().enumerate() {
             let Some(tool) = self.tool(offer) else { continue };
-            let same = |at: &Option<usize>| at.is_some_and(|at| offers[at].published == offer.published);
-            let again = offer.found.is_some() && entered.iter().any(|(known, at)| known == tool && same(at));
-            if !again {
-                entered.push((tool.clone(), Some(at)));
+            let same = |at: Option<usize>| at.is_some_and(|at| offers[at].published == offer.published);
+            let known = entered.iter_mut().find(|(known, at)| known == tool && same(*at));
+            match known {
+                // The last search has the last word on what the tool is.
+                Some((_, place)) if offer.found.is_some() => *place = Some(at),
+                _ => entered.push((tool.clone(), Some(at))),
             }
         }
         entered

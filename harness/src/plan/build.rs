@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::cues::cues;
 use super::revisions::{SelectRevisions, pairs};
 use super::rules::{rules, twin, uses};
 use super::seed::word;
@@ -11,8 +12,8 @@ use crate::host::dialect::{self, DialectError, Rendering};
 use crate::host::names::{NameError, Names};
 use crate::host::profile::{DriveKind, Profile};
 use crate::revision::{Revision, Transport};
-use crate::scenario::ast::{DenyBy, Feature, Scenario, Stop, UseKind, Verb};
-use crate::server::script::Describe;
+use crate::scenario::ast::{Change, Deed, DenyBy, During, Feature, Scenario, Stop, UseKind, Verb};
+use crate::server::script::{Describe, Tool};
 
 /// What the user wants planned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -116,8 +117,8 @@ fn build(scenario: &Arc<Scenario>, profile: &Arc<Profile>, key: PlanKey) -> Resu
         .servers
         .iter()
         .map(|server| {
-            let tools = server.script.tools.iter().map(|tool| tool.name.clone());
-            (server.key.value.clone(), tools.collect())
+            let tools = server.script.all_tools().chain(later(scenario, &server.key.value));
+            (server.key.value.clone(), tools.map(|tool| tool.name.clone()).collect())
         })
         .collect();
     let by = uses(scenario).find_map(|(_, one)| match one.kind {
@@ -154,11 +155,13 @@ fn build(scenario: &Arc<Scenario>, profile: &Arc<Profile>, key: PlanKey) -> Resu
         }
         planned.push(planned_use);
     }
-    let Conversation { turns, searches } = conversation(scenario, profile, &names, seed)?;
+    let Conversation { turns, searches, next_turns } = conversation(scenario, profile, &names, seed)?;
     let run_marker = format!("hcr-{}", word(seed, &["run", &scenario.id.to_string()], 12));
     Ok(Plan {
         servers: servers(scenario, key.transport, seed),
         prompts: prompts(scenario, &run_marker),
+        cues: cues(scenario, &next_turns, &planned),
+        next_turns,
         stop: stop(scenario, &turns),
         turns,
         key,
@@ -179,8 +182,8 @@ fn servers(scenario: &Scenario, transport: Transport, seed: u64) -> Vec<PlannedS
         key: server.key.value.clone(),
         words: server
             .script
-            .tools
-            .iter()
+            .all_tools()
+            .chain(later(scenario, &server.key.value))
             .enumerate()
             .filter(|(_, tool)| tool.describe == Describe::Marked)
             // The position is part of the word, so that two tools of the same name in one list differ.
@@ -188,11 +191,26 @@ fn servers(scenario: &Scenario, transport: Transport, seed: u64) -> Vec<PlannedS
                 (tool.name.clone(), word(seed, &["tool", &server.key.value, &tool.name, &at.to_string()], 8))
             })
             .collect(),
+        later: later(scenario, &server.key.value).cloned().collect(),
         script: server.script.clone(),
         transport: server.transport.unwrap_or(transport),
         required: server.required,
     };
     scenario.servers.iter().map(one).collect()
+}
+
+/// The tools that changes in the steps bring to a server.
+fn later<'s>(scenario: &'s Scenario, server: &'s str) -> impl Iterator<Item = &'s Tool> {
+    changes(scenario).filter(move |change| change.server.value == server).flat_map(|change| change.edit.brings())
+}
+
+/// The changes that the steps make, in file order.
+fn changes(scenario: &Scenario) -> impl Iterator<Item = &Change> {
+    scenario.steps.iter().flat_map(|step| match &step.verb {
+        Verb::Change(change) => vec![change],
+        Verb::Uses { during, .. } => during.iter().filter_map(During::change).collect(),
+        _ => Vec::new(),
+    })
 }
 
 /// The user's messages. The marker is the whole point of them: it tells a main-line request from all others.
@@ -219,8 +237,12 @@ fn stop(scenario: &Scenario, turns: &[Turn]) -> Option<PlannedStop> {
 fn scenario_needs(scenario: &Scenario) -> Vec<Feature> {
     let mut needs: Vec<Feature> = scenario.needs.iter().map(|need| need.value).collect();
     for step in &scenario.steps {
-        if matches!(step.verb, Verb::Prompt(_)) {
-            needs.push(Feature::Prompts);
+        match &step.verb {
+            Verb::Prompt(_) => needs.push(Feature::Prompts),
+            Verb::Uses { during, .. } if during.iter().any(|act| act.deed == Deed::Interrupt) => {
+                needs.push(Feature::Interrupt);
+            }
+            _ => {}
         }
     }
     if scenario.limits.call.is_some() {

@@ -1,6 +1,7 @@
 //! Scenario × profile × revision × transport, made into plans.
 
 mod build;
+mod cues;
 mod revisions;
 mod rules;
 mod seed;
@@ -9,6 +10,7 @@ mod turns;
 mod types;
 
 pub use build::{Select, plan, plan_one};
+pub use cues::{Cue, CueAct, Moment};
 pub use revisions::{PLAYED, SelectRevisions};
 pub use seed::word;
 pub use semantics::{load, semantic_errors};

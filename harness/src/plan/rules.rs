@@ -6,7 +6,7 @@ use crate::scenario::ast::{DenyBy, Permissions, Scenario, ToolPattern, ToolRef, 
 /// All tool uses of the scenario with the index of their step.
 pub(super) fn uses(scenario: &Scenario) -> impl Iterator<Item = (usize, &Use)> {
     scenario.steps.iter().enumerate().flat_map(|(index, step)| match &step.verb {
-        Verb::Uses(uses) => uses.iter().map(move |one| (index, one)).collect(),
+        Verb::Uses { uses, .. } => uses.iter().map(move |one| (index, one)).collect(),
         _ => Vec::new(),
     })
 }

@@ -87,7 +87,7 @@ fn nothing_after_say(scenario: &Scenario, errors: &mut Vec<Diagnostic>) {
     for step in &scenario.steps {
         match &step.verb {
             Verb::Say(_) if said.is_none() => said = Some(&step.span),
-            Verb::Uses(_) | Verb::Say(_) if said.is_some() => errors.push(
+            Verb::Uses { .. } | Verb::Change(_) | Verb::Say(_) if said.is_some() => errors.push(
                 Diagnostic::error(
                     &scenario.source,
                     step.span.clone(),

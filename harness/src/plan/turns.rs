@@ -11,6 +11,8 @@ use crate::scenario::ast::{Scenario, ToolRef, Verb};
 pub(super) struct Conversation {
     pub(super) turns: Vec<Turn>,
     pub(super) searches: Vec<PlannedSearch>,
+    /// For each step the turn that comes next. A search is a turn of the step that needs it, and does not count.
+    pub(super) next_turns: Vec<usize>,
 }
 
 /// The turns of a scenario on the surface of a host.
@@ -25,11 +27,13 @@ pub(super) fn conversation(
 ) -> Result<Conversation, NameError> {
     let mut writer = Writer { profile, names, seed, prompt: 0, next: 0, turns: Vec::new(), searches: Vec::new() };
     let mut open = true;
+    let mut next_turns = Vec::with_capacity(scenario.steps.len());
     for (index, step) in scenario.steps.iter().enumerate() {
         match &step.verb {
-            Verb::Uses(uses) => {
+            Verb::Uses { uses, .. } => {
                 let tools = uses.iter().map(|one| (one.tool.clone(), one.span.clone()));
                 writer.search(index, tools.collect(), Known::Skipped)?;
+                next_turns.push(writer.turns.len());
                 writer.uses(uses.len());
                 open = true;
             }
@@ -39,25 +43,30 @@ pub(super) fn conversation(
                     (ToolRef { server: server.value.clone(), tool: name.value.clone() }, step.span.clone())
                 };
                 writer.search(index, offers.iter().chain(hidden).map(tool).collect(), Known::Searched)?;
+                next_turns.push(writer.turns.len());
             }
             Verb::Say(text) => {
+                next_turns.push(writer.turns.len());
                 writer.text(text.value.clone());
                 open = false;
             }
             Verb::Prompt(_) => {
+                next_turns.push(writer.turns.len());
                 if open {
                     writer.closing();
                 }
                 writer.prompt += 1;
                 open = true;
             }
-            Verb::Connect { .. } | Verb::List { .. } | Verb::Stop(_) => {}
+            Verb::Connect { .. } | Verb::List { .. } | Verb::Change(_) | Verb::Stop(_) => {
+                next_turns.push(writer.turns.len());
+            }
         }
     }
     if open {
         writer.closing();
     }
-    Ok(Conversation { turns: writer.turns, searches: writer.searches })
+    Ok(Conversation { turns: writer.turns, searches: writer.searches, next_turns })
 }
 
 /// What becomes of tools that were searched for before.

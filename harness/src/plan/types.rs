@@ -3,13 +3,14 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::Cue;
 use crate::diagnostic::Span;
 pub use crate::host::names::Published;
 use crate::host::profile::Profile;
 use crate::json::Json;
 use crate::revision::{Revision, Transport};
 use crate::scenario::ast::{Input, Scenario, Stop, Told, ToolRef, UseKind};
-use crate::server::script::Script;
+use crate::server::script::{Script, Tool};
 
 /// The coordinates of a plan. With the texts they determine it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,6 +32,15 @@ pub struct PlanKey {
 }
 
 impl PlanKey {
+    /// `HOST` or `HOST:VARIANT`, as on the command line and in reports.
+    #[must_use]
+    pub fn host_selector(&self) -> String {
+        match &self.variant {
+            Some(variant) => format!("{}:{variant}", self.host),
+            None => self.host.clone(),
+        }
+    }
+
     /// `HOST` or `HOST.VARIANT`.
     #[must_use]
     pub fn host_file_name(&self) -> String {
@@ -106,6 +116,10 @@ pub struct Plan {
     pub searches: Vec<PlannedSearch>,
     /// The replies of the model, in order.
     pub turns: Vec<Turn>,
+    /// For each step the turn that comes next, from the step itself on.
+    pub next_turns: Vec<usize>,
+    /// What the harness does beside the model's replies, in the order of the steps.
+    pub cues: Vec<Cue>,
     /// A stop by signal, where the scenario has one.
     pub stop: Option<PlannedStop>,
     /// The permission rules in the host's own words, for its templates.
@@ -123,6 +137,8 @@ pub struct PlannedServer {
     pub key: String,
     /// What it offers and answers.
     pub script: Script,
+    /// Tools that it gets by changes in the steps, new ones and replacements.
+    pub later: Vec<Tool>,
     /// Its transport.
     pub transport: Transport,
     /// Whether the host is told to wait for it.
@@ -135,6 +151,11 @@ pub struct PlannedServer {
 pub const CANARY: &str = "HOPCHECK_CANARY";
 
 impl PlannedServer {
+    /// Every tool that the server ever offers, those of its first process first. A name can be there more than once.
+    pub fn all_tools(&self) -> impl Iterator<Item = &Tool> {
+        self.script.all_tools().chain(&self.later)
+    }
+
     /// The name of the variable that is configured for this server, and that no other must see.
     #[must_use]
     pub fn canary(&self) -> String {

@@ -1,6 +1,6 @@
 //! The JSON report: the form that scripts rely on.
 
-use super::{Report, RunReport, Summary};
+use super::{Report, RunReport, Stale, Summary};
 use crate::check::finding::{Finding, Outcome};
 use crate::json::Json;
 
@@ -34,11 +34,23 @@ fn run(run: &RunReport) -> Json {
         ("reason", Json::from(run.reason.clone())),
         ("duration_ms", Json::from(run.duration_ms)),
         ("trace", Json::from(run.trace.clone())),
-        ("findings", Json::array(run.findings.iter().map(finding))),
+        (
+            "findings",
+            Json::array(run.findings.iter().enumerate().map(|(at, one)| finding(one, run.known.get(&at)))),
+        ),
+        ("stale", Json::array(run.stale.iter().map(stale))),
     ])
 }
 
-fn finding(finding: &Finding) -> Json {
+fn stale(stale: &Stale) -> Json {
+    Json::object([
+        ("requirement", Json::from(stale.requirement.as_str())),
+        ("message", Json::from(stale.message.as_str())),
+        ("at", Json::from(stale.at.to_string())),
+    ])
+}
+
+fn finding(finding: &Finding, known: Option<&String>) -> Json {
     Json::object([
         ("requirement", Json::from(finding.requirement.as_str())),
         ("level", Json::from(finding.level.as_str())),
@@ -47,5 +59,6 @@ fn finding(finding: &Finding) -> Json {
         ("evidence", Json::array(finding.evidence.iter().copied())),
         ("value", Json::from(finding.value.clone())),
         ("at", Json::from(finding.at.as_ref().map(ToString::to_string))),
+        ("known", Json::from(known.cloned())),
     ])
 }

@@ -1,6 +1,6 @@
 //! The Markdown report: hosts × areas, then what failed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::{HostReport, Report, RunReport, Snapshots, Summary};
@@ -51,7 +51,7 @@ fn cell<'r>(runs: impl Iterator<Item = &'r RunReport>) -> String {
         return "–".to_owned();
     }
     let mut text = format!("{}/{}", summary.count(Outcome::Pass), summary.ran());
-    for outcome in [Outcome::Fail, Outcome::Untestable, Outcome::Error, Outcome::Warn] {
+    for outcome in [Outcome::Fail, Outcome::Untestable, Outcome::Error, Outcome::Warn, Outcome::Known] {
         if summary.count(outcome) > 0 {
             let _ = write!(text, ", {} {outcome}", summary.count(outcome));
         }
@@ -73,10 +73,26 @@ fn problems(out: &mut String, host: &HostReport, runs: &[&RunReport]) {
             seen.entry(key).or_default().push(format!("{} ({})", run.scenario, run.coordinates()));
         }
     }
-    if seen.is_empty() {
+    let known: BTreeSet<(&str, &str, &str)> = runs
+        .iter()
+        .flat_map(|run| {
+            run.known_findings().map(|(f, reason)| (run.scenario.as_str(), f.requirement.as_str(), reason))
+        })
+        .collect();
+    let stale: BTreeSet<(&str, String)> = runs
+        .iter()
+        .flat_map(|run| run.stale.iter().map(|stale| (stale.message.as_str(), stale.at.to_string())))
+        .collect();
+    if seen.is_empty() && known.is_empty() && stale.is_empty() {
         return;
     }
     let _ = writeln!(out, "\n## {} {}\n", escape(&host.name), escape(&host.version));
+    for (message, place) in stale {
+        let _ = writeln!(out, "- baseline: {} — {}", escape(message), escape(&place));
+    }
+    for (scenario, requirement, reason) in known {
+        let _ = writeln!(out, "- `{requirement}` known: {} — {scenario}", escape(reason));
+    }
     for ((requirement, verdict, message), places) in seen {
         let more = places.len() - 1;
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };

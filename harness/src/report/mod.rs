@@ -1,20 +1,23 @@
 //! Reports: findings as text for people and as files for programs. Nothing here looks at a process or a clock.
 
+mod baseline;
 mod failures;
 mod json;
 mod markdown;
 mod snapshots;
 mod text;
 
+use std::collections::BTreeMap;
 use std::fmt;
 
+pub use baseline::{known_failures, stale};
 pub use failures::{Detail, failures};
 pub use json::{json, summary_json};
 pub use markdown::markdown;
 pub use snapshots::{Change, ChangeKind, SnapshotMode, Snapshots};
 pub use text::{record_line, run_line, summary_line, verdict_table};
 
-use crate::check::finding::{Finding, Level, Outcome, Verdict};
+use crate::check::finding::{Finding, Level, Outcome, Place, Verdict};
 use crate::plan::PlanKey;
 use crate::revision::{Revision, Transport};
 use crate::snapshot::Line;
@@ -49,8 +52,23 @@ pub struct RunReport {
     pub trace: Option<String>,
     /// What was found.
     pub findings: Vec<Finding>,
+    /// The findings that the baseline knows: their positions, with the reasons.
+    pub known: BTreeMap<usize, String>,
+    /// What the baseline knows and did not happen.
+    pub stale: Vec<Stale>,
     /// The transcript, where a finding needs it to be understood.
     pub transcript: Vec<Line>,
+}
+
+/// A known failure that did not happen.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stale {
+    /// The requirement.
+    pub requirement: String,
+    /// What came of it, as a lowercase sentence.
+    pub message: String,
+    /// Its place in the baseline.
+    pub at: Place,
 }
 
 /// A host as reports name it.
@@ -66,13 +84,9 @@ impl RunReport {
     /// A report without findings.
     #[must_use]
     pub fn new(key: &PlanKey, version: &str, outcome: Outcome, reason: Option<String>) -> Self {
-        let name = match &key.variant {
-            Some(variant) => format!("{}:{variant}", key.host),
-            None => key.host.clone(),
-        };
         Self {
             scenario: key.scenario.clone(),
-            host: HostReport { name, version: version.to_owned() },
+            host: HostReport { name: key.host_selector(), version: version.to_owned() },
             revision: key.revision,
             transport: key.transport,
             outcome,
@@ -80,6 +94,8 @@ impl RunReport {
             duration_ms: 0,
             trace: None,
             findings: Vec::new(),
+            known: BTreeMap::new(),
+            stale: Vec::new(),
             transcript: Vec::new(),
         }
     }
@@ -92,7 +108,15 @@ impl RunReport {
 
     /// The findings that keep the run from passing, or warn.
     pub fn problems(&self) -> impl Iterator<Item = &Finding> {
-        self.findings.iter().filter(|finding| is_problem(finding))
+        let findings = self.findings.iter().enumerate();
+        findings
+            .filter(|(at, finding)| is_problem(finding) && !self.known.contains_key(at))
+            .map(|(_, finding)| finding)
+    }
+
+    /// The findings that the baseline knows, with the reasons.
+    pub fn known_findings(&self) -> impl Iterator<Item = (&Finding, &str)> {
+        self.known.iter().filter_map(|(at, reason)| Some((self.findings.get(*at)?, reason.as_str())))
     }
 
     /// `HOST SCENARIO REVISION TRANSPORT`.

@@ -58,11 +58,11 @@ fn json_has_what_scripts_rely_on() {
     assert_eq!(run.at(&["host", "name"]).unwrap().as_str(), Some("acme:code"));
     assert_eq!(
         run.get("findings").unwrap().items()[0].to_string(),
-        r#"{"requirement":"hop.wire-name","level":"invariant","verdict":"fail","message":"the wire carries `a_b`","evidence":[4],"value":null,"at":"scenarios/names/wire-name.toml:3:1"}"#
+        r#"{"requirement":"hop.wire-name","level":"invariant","verdict":"fail","message":"the wire carries `a_b`","evidence":[4],"value":null,"at":"scenarios/names/wire-name.toml:3:1","known":null}"#
     );
     assert_eq!(
         report.get("summary").unwrap().to_string(),
-        r#"{"pass":0,"warn":0,"fail":1,"untestable":0,"not-applicable":1,"error":0}"#
+        r#"{"pass":0,"known":0,"warn":0,"fail":1,"untestable":0,"not-applicable":1,"error":0}"#
     );
 }
 
@@ -143,6 +143,57 @@ fn what_was_only_recorded_does_not_look_passed() {
     };
     assert!(line(Outcome::Pass).starts_with("recorded "));
     assert!(line(Outcome::Error).starts_with("error "));
+}
+
+/// A run whose failure the baseline knows, and one whose failure is gone.
+fn with_baseline() -> [RunReport; 2] {
+    let mut known = failed();
+    known.outcome = Outcome::Known;
+    known.known.insert(0, "dots are bent".to_owned());
+    let mut gone = RunReport::new(&key(), "1.2.3", Outcome::Fail, None);
+    let source = Source::new("known.toml", "requirement = \"hop.once\"\n");
+    let message = "`hop.once` passes now".to_owned();
+    gone.stale.push(Stale { requirement: "hop.once".to_owned(), message, at: Place { source, span: 14..24 } });
+    [known, gone]
+}
+
+#[test]
+fn a_known_failure_is_told_as_one_and_not_as_a_failure() {
+    let runs = with_baseline();
+    assert_eq!(failures(&runs, Detail::All), "");
+    assert_eq!(
+        plain(&known_failures(&runs)),
+        "\nknown: hop.wire-name in names/wire-name[dot] at 2025-11-25 stdio: dots are bent\n"
+    );
+    let report = json(Report { runs: &runs, snapshots: None });
+    let of = |at: usize| &report.get("runs").unwrap().items()[at];
+    assert_eq!(of(0).str("outcome"), Some("known"));
+    assert_eq!(of(0).get("findings").unwrap().items()[0].str("known"), Some("dots are bent"));
+    assert_eq!(
+        of(1).get("stale").unwrap().items()[0].to_string(),
+        r#"{"requirement":"hop.once","message":"`hop.once` passes now","at":"known.toml:1:15"}"#
+    );
+    let table = plain(&verdict_table(&runs));
+    assert!(table.contains("pass  known  warn"), "{table}");
+    let text = markdown(Report { runs: &runs, snapshots: None });
+    assert!(text.contains("| 0/2, 1 fail, 1 known |"), "{text}");
+    assert!(text.contains("- `hop.wire-name` known: dots are bent — names/wire-name[dot]"), "{text}");
+    assert!(text.contains(r"- baseline: \`hop.once\` passes now — known.toml:1:15"), "{text}");
+}
+
+#[test]
+fn a_baseline_entry_that_is_no_longer_true_is_shown_in_its_file() {
+    let expected = "
+error: `hop.once` passes now
+ --> known.toml:1:15
+  |
+1 | requirement = \"hop.once\"
+  |               ^^^^^^^^^^ no longer true
+  |
+  = help: remove it, or name the revision or versions in which it still holds
+  run: acme:code names/wire-name[dot] at 2025-11-25 stdio
+";
+    assert_eq!(plain(&stale(&with_baseline())), expected);
 }
 
 #[test]

@@ -12,7 +12,7 @@ pub(super) const fn style(outcome: Outcome) -> Style {
     let style = Style::new().bold();
     match outcome {
         Outcome::Pass => style.fg_color(Some(anstyle::Color::Ansi(AnsiColor::Green))),
-        Outcome::Warn => style.fg_color(Some(anstyle::Color::Ansi(AnsiColor::Yellow))),
+        Outcome::Warn | Outcome::Known => style.fg_color(Some(anstyle::Color::Ansi(AnsiColor::Yellow))),
         Outcome::NotApplicable => Style::new().dimmed(),
         Outcome::Fail | Outcome::Untestable | Outcome::Error => {
             style.fg_color(Some(anstyle::Color::Ansi(AnsiColor::Red)))
@@ -22,6 +22,11 @@ pub(super) const fn style(outcome: Outcome) -> Style {
 
 pub(super) fn styled(style: Style, text: impl std::fmt::Display) -> String {
     format!("{style}{text}{style:#}")
+}
+
+/// What a person should know of, and that does not fail.
+pub(super) const fn warned() -> Style {
+    style(Outcome::Warn)
 }
 
 /// One line for a finished run.
@@ -59,27 +64,31 @@ pub fn verdict_table(runs: &[RunReport]) -> String {
         hosts.entry(&run.host).or_default().entry(run.area()).or_default().push(run);
     }
     let width = runs.iter().map(|run| run.area().len()).max().unwrap_or(0).max("area".len());
+    // Most hosts have no baseline.
+    let with_baseline = Summary::of(runs).count(Outcome::Known) > 0;
+    let outcomes: Vec<Outcome> =
+        Outcome::ALL.into_iter().filter(|outcome| with_baseline || *outcome != Outcome::Known).collect();
     let mut out = String::new();
     for (host, areas) in hosts {
         let _ = writeln!(out, "\n{}", styled(Style::new().bold(), format!("{} {}", host.name, host.version)));
         let _ = write!(out, "  {:width$}", "area");
-        for outcome in Outcome::ALL {
+        for outcome in &outcomes {
             let _ = write!(out, "  {:>1$}", outcome.as_str(), outcome.as_str().len());
         }
         out.push('\n');
         let all = areas.values().flatten().copied();
         let total = Summary::of(all);
         for (area, runs) in &areas {
-            row(&mut out, area, width, &Summary::of(runs.iter().copied()));
+            row(&mut out, area, width, &outcomes, &Summary::of(runs.iter().copied()));
         }
-        row(&mut out, "all", width, &total);
+        row(&mut out, "all", width, &outcomes, &total);
     }
     out
 }
 
-fn row(out: &mut String, name: &str, width: usize, summary: &Summary) {
+fn row(out: &mut String, name: &str, width: usize, outcomes: &[Outcome], summary: &Summary) {
     let _ = write!(out, "  {name:width$}");
-    for outcome in Outcome::ALL {
+    for &outcome in outcomes {
         let count = summary.count(outcome);
         let text = if count == 0 { "·".to_owned() } else { count.to_string() };
         let cell = format!("{text:>0$}", outcome.as_str().len());

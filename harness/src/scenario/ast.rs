@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+pub use super::live::{Change, Deed, During, Expected, Order, Record, Release};
+
 use crate::diagnostic::{Source, Span, Spanned};
 use crate::json::Json;
 use crate::revision::{Revision, Transport};
@@ -289,9 +291,22 @@ pub enum Verb {
         hidden: Vec<Spanned<String>>,
         /// Connections that must be alive at the first model request.
         alive: Option<Spanned<u32>>,
+        /// Whether a stream for changes of the list must be open, where the revision has such streams.
+        listens: Option<Spanned<bool>>,
     },
     /// The model emits tool uses in one turn: one for `call`, `deny`, `ask`, several for `together`.
-    Uses(Vec<Use>),
+    Uses {
+        /// The uses.
+        uses: Vec<Use>,
+        /// What the harness does once they are in flight, in order.
+        during: Vec<During>,
+        /// The longest quiet time while it waits for them, in milliseconds.
+        settle: u32,
+        /// What is recorded of them.
+        record: Option<Record>,
+    },
+    /// The tools of a server change from outside.
+    Change(Change),
     /// A second user message.
     Prompt(Spanned<String>),
     /// The model's final text.
@@ -393,8 +408,17 @@ pub struct Told {
     pub text_json: Option<Spanned<Json>>,
     /// Whether an image arrives as an image.
     pub image: Option<Spanned<bool>>,
+    /// By when it must be told.
+    pub before: Option<Spanned<Bound>>,
     /// Alternatives: one of them must hold.
     pub any: Vec<Told>,
+}
+
+/// By when a result must be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    /// Before the server answers, and within a multiple of the limit for one call.
+    CallLimit,
 }
 
 /// A count over a run, from `[expect]`.
@@ -411,39 +435,53 @@ pub struct CountExpectation {
 /// What `[expect]` can count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counted {
-    /// `tools/list` requests.
+    /// `tools/list` requests, each page one.
     ListRequests,
+    /// Lists that were asked for again: `tools/list` requests without a cursor, beyond the first of each connection.
+    Refreshes,
     /// `initialize` requests.
     Initialize,
+    /// `server/discover` requests.
+    Discover,
+    /// `subscriptions/listen` requests.
+    Listens,
     /// `tools/call` requests.
     Calls,
     /// `notifications/cancelled`.
     Cancelled,
+    /// Processes of servers.
+    Spawns,
+    /// Questions to the user.
+    Questions,
 }
 
 impl Counted {
     /// All.
-    pub const ALL: [Self; 4] = [Self::ListRequests, Self::Initialize, Self::Calls, Self::Cancelled];
+    pub const ALL: [Self; 9] = [
+        Self::ListRequests,
+        Self::Refreshes,
+        Self::Initialize,
+        Self::Discover,
+        Self::Listens,
+        Self::Calls,
+        Self::Cancelled,
+        Self::Spawns,
+        Self::Questions,
+    ];
 
     /// Its key in `[expect]`.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::ListRequests => "list_requests",
+            Self::Refreshes => "refreshes",
             Self::Initialize => "initialize",
+            Self::Discover => "discover",
+            Self::Listens => "listens",
             Self::Calls => "calls",
             Self::Cancelled => "cancelled",
-        }
-    }
-
-    /// The JSON-RPC method that is counted.
-    #[must_use]
-    pub const fn method(self) -> &'static str {
-        match self {
-            Self::ListRequests => "tools/list",
-            Self::Initialize => "initialize",
-            Self::Calls => "tools/call",
-            Self::Cancelled => "notifications/cancelled",
+            Self::Spawns => "spawns",
+            Self::Questions => "questions",
         }
     }
 }
@@ -462,5 +500,16 @@ impl CountRange {
     #[must_use]
     pub const fn contains(self, count: u32) -> bool {
         self.min <= count && count <= self.max
+    }
+}
+
+impl fmt::Display for CountRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.min, self.max) {
+            (min, max) if min == max => write!(f, "{min}"),
+            (0, max) => write!(f, "at most {max}"),
+            (min, u32::MAX) => write!(f, "at least {min}"),
+            (min, max) => write!(f, "{min} to {max}"),
+        }
     }
 }

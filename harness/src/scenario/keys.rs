@@ -1,9 +1,9 @@
 //! The keys of a scenario.
 
-use super::ast::{Answer, Counted, DenyBy, Feature, Outcome, Stop};
+use super::ast::{Answer, Bound, Counted, DenyBy, Expected, Feature, Order, Outcome, Record, Stop};
 use crate::decode::keys::{Choice, Key, KeyTable, Kind, Words};
 use crate::revision::Transport;
-use crate::server::decode::keys::SCRIPT;
+use crate::server::decode::keys::{EDIT, SCRIPT};
 
 /// Gates and their words.
 pub const GATES: [(&str, DenyBy); 4] = [
@@ -24,12 +24,26 @@ pub const STOPS: [(&str, Stop); 4] =
 /// Outcomes and their words.
 pub const OUTCOMES: [(&str, Outcome); 2] = [("assert", Outcome::Assert), ("trait", Outcome::Trait)];
 
+/// What can be waited for while tool uses are in flight, and its words.
+pub const EXPECTED: [(&str, Expected); 1] = [("cancelled", Expected::Cancelled)];
+
+/// What can be recorded of tool uses in one turn, and its words.
+pub const RECORDS: [(&str, Record); 1] = [("overlap", Record::Overlap)];
+
+/// By when a result may have to be told, and its words.
+pub const BOUNDS: [(&str, Bound); 1] = [("call-limit", Bound::CallLimit)];
+
 static GATE_WORDS: Words = Words { known: || GATES.map(|(word, _)| word).to_vec(), later: &[] };
 static ANSWER_WORDS: Words = Words { known: || ANSWERS.map(|(word, _)| word).to_vec(), later: &[] };
 static STOP_WORDS: Words = Words { known: || STOPS.map(|(word, _)| word).to_vec(), later: &[] };
 static OUTCOME_WORDS: Words = Words { known: || OUTCOMES.map(|(word, _)| word).to_vec(), later: &[] };
 static FEATURE_WORDS: Words = Words { known: || Feature::ALL.map(Feature::as_str).to_vec(), later: &[] };
 static TRANSPORT_WORDS: Words = Words { known: || Transport::ALL.map(Transport::as_str).to_vec(), later: &[] };
+static EXPECTED_WORDS: Words = Words { known: || EXPECTED.map(|(word, _)| word).to_vec(), later: &[] };
+static RECORD_WORDS: Words = Words { known: || RECORDS.map(|(word, _)| word).to_vec(), later: &[] };
+static BOUND_WORDS: Words = Words { known: || BOUNDS.map(|(word, _)| word).to_vec(), later: &[] };
+static ORDER_WORDS: Words = Words { known: || Order::ALL.map(|(word, _)| word).to_vec(), later: &[] };
+static INTERRUPTERS: Words = Words { known: || vec!["user"], later: &[] };
 static NO_RULES: Words = Words { known: || vec!["none"], later: &[] };
 
 /// `SERVER/TOOL`, or a table where a name has a slash or is a wildcard.
@@ -149,10 +163,15 @@ static LIMITS: KeyTable = KeyTable {
 static EXPECT: KeyTable = KeyTable {
     noun: "`expect`",
     keys: &[
-        Key::new(Counted::ListRequests.as_str(), COUNT, "`tools/list` requests"),
+        Key::new(Counted::ListRequests.as_str(), COUNT, "`tools/list` requests, each page one"),
+        Key::new(Counted::Refreshes.as_str(), COUNT, "lists asked for again, beyond the first of each connection"),
         Key::new(Counted::Initialize.as_str(), COUNT, "`initialize` requests"),
+        Key::new(Counted::Discover.as_str(), COUNT, "`server/discover` requests"),
+        Key::new(Counted::Listens.as_str(), COUNT, "`subscriptions/listen` requests"),
         Key::new(Counted::Calls.as_str(), COUNT, "`tools/call` requests"),
         Key::new(Counted::Cancelled.as_str(), COUNT, "`notifications/cancelled`"),
+        Key::new(Counted::Spawns.as_str(), COUNT, "processes of servers"),
+        Key::new(Counted::Questions.as_str(), COUNT, "questions to the user"),
     ],
     includes: &[],
     choice: None,
@@ -200,7 +219,7 @@ pub static STEP: KeyTable = KeyTable {
         Key::new("say", Kind::NonEmpty, "the model's final text"),
         Key::new("stop", Kind::Word(&STOP_WORDS), "the run is ended"),
         Key::new("together", Kind::Tables(&USE), "several tool uses in one turn"),
-        Key::later("change"),
+        Key::new("change", Kind::NonEmpty, "the tools of this server change from outside"),
         Key::new("spawns", Kind::Integer(0, u32::MAX as i64), "the number of server processes")
             .only_with(&["connect"]),
         Key::new("offers", Kind::List(&Kind::Text), "registered names that must be offered").only_with(&["list"]),
@@ -209,24 +228,77 @@ pub static STEP: KeyTable = KeyTable {
         Key::new("alive", Kind::Integer(0, u32::MAX as i64), "connections alive at the first model request")
             .only_with(&["list"]),
         Key::new("outcome", Kind::Word(&OUTCOME_WORDS), "`trait` records what happens and never fails"),
-        Key::later("listens"),
-        Key::later("during"),
-        Key::later("hold"),
-        Key::later("release"),
-        Key::later("record"),
-        Key::later("settle"),
-        Key::later("refreshes"),
-        Key::later("add"),
-        Key::later("remove"),
-        Key::later("replace"),
-        Key::later("announce"),
+        Key::new("listens", Kind::Bool, "whether a stream for changes of the list is open; modern revisions only")
+            .only_with(&["list"]),
+        Key::new("during", Kind::Tables(&DURING), "what is done once the uses are in flight, in order")
+            .only_with(IN_FLIGHT),
+        Key::new("release", Kind::Table(&RELEASE), "held replies go once all uses are in flight")
+            .only_with(&["together"]),
+        Key::new("record", Kind::Word(&RECORD_WORDS), "`overlap`: the largest number of calls in flight at once")
+            .only_with(&["together"]),
+        Key::new("settle", SETTLE_KIND, "the longest quiet time, in milliseconds; default 500")
+            .only_with(&["call", "ask", "together", "change"]),
     ],
-    includes: &[&USE_KEYS],
+    includes: &[&USE_KEYS, &CHANGE, &EDIT],
     choice: Some(Choice {
         word: "verb",
         keys: &["connect", "list", "call", "deny", "ask", "change", "prompt", "say", "stop", "together"],
         help: "a step has exactly one verb; write a second `[[step]]`",
     }),
+};
+
+/// The verbs whose uses come to be in flight.
+const IN_FLIGHT: &[&str] = &["call", "ask", "together"];
+
+/// Ten seconds: no deadline of a run expires while the harness itself waits.
+const SETTLE_KIND: Kind = Kind::Integer(1, 10_000);
+
+/// The keys of a change beside the tools that change.
+static CHANGE: KeyTable = KeyTable {
+    noun: "a change",
+    keys: &[
+        Key::new(
+            "announce",
+            Kind::OneOf(&[Kind::Bool, Kind::Integer(1, 1000)]),
+            "whether a notification says so, or how many do; default true",
+        )
+        .only_with(&["change"]),
+        Key::new("refreshes", COUNT, "how often the list is asked for again, up to the next change")
+            .only_with(&["change"]),
+    ],
+    includes: &[],
+    choice: None,
+};
+
+/// An act of `during`.
+pub static DURING: KeyTable = KeyTable {
+    noun: "an act during a call",
+    keys: &[
+        Key::new("interrupt", Kind::Word(&INTERRUPTERS), "the user interrupts the turn"),
+        Key::new("expect", Kind::Word(&EXPECTED_WORDS), "waits for this, which must come"),
+        Key::new("release", Kind::NonEmpty, "lets the replies go that are held under this name"),
+        Key::new("change", Kind::NonEmpty, "the tools of this server change from outside"),
+        Key::new("order", Kind::Word(&ORDER_WORDS), "the order of the replies; default `forward`")
+            .only_with(&["release"]),
+        Key::new("settle", SETTLE_KIND, "the longest quiet time, in milliseconds; default 500")
+            .only_with(&["expect", "change"]),
+    ],
+    includes: &[&CHANGE, &EDIT],
+    choice: Some(Choice {
+        word: "act",
+        keys: &["interrupt", "expect", "release", "change"],
+        help: "one table is one act; write them one after the other: `during = [{ … }, { … }]`",
+    }),
+};
+
+static RELEASE: KeyTable = KeyTable {
+    noun: "`release`",
+    keys: &[
+        Key::new("hold", Kind::NonEmpty, "the name under which rules of servers hold the replies").required(),
+        Key::new("order", Kind::Word(&ORDER_WORDS), "the order of the replies; default `forward`"),
+    ],
+    includes: &[],
+    choice: None,
 };
 
 static TOLD: KeyTable = KeyTable {
@@ -237,7 +309,7 @@ static TOLD: KeyTable = KeyTable {
         Key::new("text_json", Kind::Json, "JSON that is found in the result"),
         Key::new("image", Kind::Bool, "whether an image arrives as an image"),
         Key::new("any", Kind::Tables(&TOLD), "alternatives: one of them must hold"),
-        Key::later("before"),
+        Key::new("before", Kind::Word(&BOUND_WORDS), "told before the server answers, and soon after the limit"),
     ],
     includes: &[],
     choice: None,

@@ -2,7 +2,9 @@
 
 pub mod ast;
 pub mod keys;
+pub mod live;
 
+mod during;
 mod permissions;
 mod refs;
 mod servers;
@@ -14,7 +16,7 @@ use std::sync::Arc;
 use crate::decode::{Data, Reporter, Value, keys::quoted, patch, shape, suggest, syntax};
 use crate::diagnostic::{Diagnostic, Source, Spanned};
 use crate::revision::Transport;
-use ast::{Feature, Limits, Scenario, ScenarioId};
+use ast::{Feature, Limits, Scenario, ScenarioId, Step, Verb};
 
 /// Files that a scenario may name, already in memory: this module reads nothing itself.
 pub trait Library {
@@ -93,6 +95,9 @@ fn scenario(root: &Value, id: ScenarioId, library: &dyn Library, out: &mut Repor
     let nothing = Value::empty_table(0..0);
     let strings = |key: &str| root.get(key).map(Value::spanned_strings).unwrap_or_default();
     check_requirements(&strings("requirements"), library, out);
+    let limits = limits(root.get("limits").unwrap_or(&nothing));
+    let steps: Vec<Step> = root.list("step").iter().filter_map(|step| steps::read(step, &names, out)).collect();
+    check_bounds(&steps, limits, out);
     Scenario {
         id,
         source: Arc::clone(out.source()),
@@ -110,8 +115,8 @@ fn scenario(root: &Value, id: ScenarioId, library: &dyn Library, out: &mut Repor
             .collect(),
         runs: root.get("runs").and_then(Value::as_integer).unwrap_or(1),
         permissions: permissions::read(root.get("permissions"), &names, out),
-        limits: limits(root.get("limits").unwrap_or(&nothing)),
-        steps: root.list("step").iter().filter_map(|step| steps::read(step, &names, out)).collect(),
+        limits,
+        steps,
         expect: small::counts(root.get("expect").unwrap_or(&nothing), out),
         servers,
     }
@@ -120,6 +125,22 @@ fn scenario(root: &Value, id: ScenarioId, library: &dyn Library, out: &mut Repor
 fn limits(table: &Value) -> Limits {
     let number = |key: &str| table.get(key).and_then(Value::as_integer);
     Limits { start: number("start"), call: number("call") }
+}
+
+/// Reports results that have to be told in time, where nobody sets one.
+fn check_bounds(steps: &[Step], limits: Limits, out: &mut Reporter) {
+    if limits.call.is_some() || out.is_damaged() {
+        return;
+    }
+    let uses = steps.iter().flat_map(|step| match &step.verb {
+        Verb::Uses { uses, .. } => uses.as_slice(),
+        _ => &[],
+    });
+    for before in uses.filter_map(|one| one.told.as_ref()?.before.as_ref()) {
+        out.error(before.span.clone(), "a bound without a limit")
+            .label("there is no limit for one call")
+            .help("set it in milliseconds: `[limits]` with `call = 1000`");
+    }
 }
 
 fn check_requirements(ids: &[Spanned<String>], library: &dyn Library, out: &mut Reporter) {

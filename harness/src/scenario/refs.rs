@@ -13,6 +13,10 @@ use crate::diagnostic::Spanned;
 pub(super) struct Names {
     /// Server keys with their tools; `None` where the tools could not be read, so that nothing can be said of them.
     pub(super) servers: Vec<(String, Option<Vec<String>>)>,
+    /// Servers that may not announce changes of their tools.
+    pub(super) mute: Vec<String>,
+    /// The names under which rules of servers hold replies; `None` where some script could not be read.
+    pub(super) holds: Option<Vec<String>>,
 }
 
 /// A name with the place to point at when it is unknown.
@@ -34,6 +38,20 @@ impl Names {
         if !tools.contains(&tool.value) && !out.is_damaged() {
             let known: Vec<&str> = tools.iter().map(String::as_str).collect();
             report_unknown(tool, "tool", &known, &format!("a tool of `{server}`"), out);
+        }
+    }
+
+    /// Whether the server is known and may not announce changes of its tools.
+    pub(super) fn is_mute(&self, server: &str) -> bool {
+        self.mute.iter().any(|mute| mute == server)
+    }
+
+    /// Reports a name under which no rule of a server holds anything.
+    pub(super) fn check_hold(&self, hold: &Name, out: &mut Reporter) {
+        let Some(known) = &self.holds else { return };
+        if !known.contains(&hold.value) && !hold.value.is_empty() && !out.is_damaged() {
+            let known: Vec<&str> = known.iter().map(String::as_str).collect();
+            report_unknown(hold, "hold", &known, "held by a rule of any server", out);
         }
     }
 

@@ -52,7 +52,7 @@ pub(super) fn counts(table: &Value, out: &mut Reporter) -> Vec<CountExpectation>
         .collect()
 }
 
-fn range(value: &Value, out: &mut Reporter) -> Option<CountRange> {
+pub(super) fn range(value: &Value, out: &mut Reporter) -> Option<CountRange> {
     if let Some(number) = value.as_integer() {
         return Some(CountRange { min: number, max: number });
     }

@@ -1,6 +1,7 @@
 //! `[[step]]`: verbs, tool uses and what the model is told.
 
 use super::ast::{Answer, Input, Outcome, Step, Told, Use, UseKind, Verb};
+use super::during;
 use super::keys;
 use super::refs::Names;
 use crate::decode::{Member, Reporter, Value, payload};
@@ -31,9 +32,14 @@ fn verb(member: &Member, table: &Value, names: &Names, out: &mut Reporter) -> Op
                 tools
             };
             let (offers, hidden) = (tools("offers", out), tools("hidden", out));
-            Some(Verb::List { server, offers, hidden, alive: number("alive") })
+            let listens = table.get("listens").and_then(|value| Some(value.spanned(value.as_bool()?)));
+            Some(Verb::List { server, offers, hidden, alive: number("alive"), listens })
         }
-        "call" | "deny" | "ask" => Some(Verb::Uses(vec![tool_use(member, table, names, out)?])),
+        "call" | "deny" | "ask" => {
+            let uses = tool_use(member, table, names, out).into_iter().collect();
+            in_one_turn(uses, table, names, out)
+        }
+        "change" => Some(Verb::Change(during::change(value, table, names, out)?)),
         "together" => {
             let uses = value.items().iter().filter_map(|item| {
                 let verb = item
@@ -42,13 +48,22 @@ fn verb(member: &Member, table: &Value, names: &Names, out: &mut Reporter) -> Op
                     .find(|member| matches!(member.key.value.as_str(), "call" | "deny" | "ask"))?;
                 tool_use(verb, item, names, out)
             });
-            Some(Verb::Uses(uses.collect()))
+            let uses = uses.collect();
+            in_one_turn(uses, table, names, out)
         }
         "prompt" => Some(Verb::Prompt(value.spanned_str()?)),
         "say" => Some(Verb::Say(value.spanned_str()?)),
         "stop" => Some(Verb::Stop(value.spanned(value.pick(&keys::STOPS)?))),
         _ => None,
     }
+}
+
+/// Tool uses of one turn, with what is done while they are in flight; nothing where all uses were reported.
+fn in_one_turn(uses: Vec<Use>, step: &Value, names: &Names, out: &mut Reporter) -> Option<Verb> {
+    let during = during::acts(step, names, out);
+    during::check_record(step, &uses, &during, out);
+    let record = step.get("record").and_then(|word| word.pick(&keys::RECORDS));
+    (!uses.is_empty()).then(|| Verb::Uses { uses, during, settle: during::settle(step), record })
 }
 
 /// The servers of `connect`; none for `all`.
@@ -110,6 +125,7 @@ fn told(table: &Value) -> Told {
         text: table.get("text").map(Value::spanned_strings).unwrap_or_default(),
         text_json: table.get("text_json").and_then(|value| Some(value.spanned(payload::json(value)?))),
         image: bool("image"),
+        before: table.get("before").and_then(|word| Some(word.spanned(word.pick(&keys::BOUNDS)?))),
         any: table.list("any").iter().map(told).collect(),
     }
 }

@@ -185,7 +185,7 @@ fn lays_server_keys_over_the_script() {
 fn reads_steps_with_exact_payloads() {
     let [scenario] = valid(FULL).try_into().unwrap();
     let uses = |at: usize| match &scenario.steps[at].verb {
-        Verb::Uses(uses) => uses.clone(),
+        Verb::Uses { uses, .. } => uses.clone(),
         other => panic!("{other:?}"),
     };
     let call = &uses(2)[0];
@@ -246,7 +246,7 @@ fn cases_change_the_tree() {
     assert_eq!(stuck.servers[0].script.pages.size, Some(1));
     // The finding of this count points at the line of the case.
     assert_eq!(stuck.source.position(stuck.expect[0].span.start).0, 15);
-    let Verb::Uses(uses) = &stuck.steps[0].verb else { panic!("{:?}", stuck.steps[0]) };
+    let Verb::Uses { uses, .. } = &stuck.steps[0].verb else { panic!("{:?}", stuck.steps[0]) };
     let told = uses[0].told.as_ref().unwrap();
     assert!(told.text.is_empty());
     assert_eq!(told.is_error.as_ref().map(|flag| flag.value), Some(true));

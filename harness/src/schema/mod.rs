@@ -1,6 +1,6 @@
 //! JSON Schemas of the files that people and programs write and read.
 //!
-//! The three TOML formats come from their tables of keys, so that an editor complains about what the decoder would
+//! The TOML formats come from their tables of keys, so that an editor complains about what the decoder would
 //! complain about. A schema knows shape only: names that lead nowhere, JSON in strings, patterns and the changes of
 //! cases and variants are left to `hopcheck check`. Only keywords that every draft since 7 has in the same meaning are
 //! used (`$defs` apart, which older validators follow as a plain pointer): editors lag behind.
@@ -12,6 +12,7 @@ mod trace;
 
 use std::fmt;
 
+use crate::baseline::keys::BASELINE;
 use crate::host::decode::keys::PROFILE;
 use crate::json::Json;
 use crate::scenario::keys::FILE;
@@ -29,6 +30,8 @@ pub enum Schema {
     Server,
     /// A host profile.
     Profile,
+    /// A baseline.
+    Baseline,
     /// One line of a trace.
     Trace,
     /// The JSON report.
@@ -37,7 +40,8 @@ pub enum Schema {
 
 impl Schema {
     /// All.
-    pub const ALL: [Self; 5] = [Self::Scenario, Self::Server, Self::Profile, Self::Trace, Self::Report];
+    pub const ALL: [Self; 6] =
+        [Self::Scenario, Self::Server, Self::Profile, Self::Baseline, Self::Trace, Self::Report];
 
     /// Its word on the command line.
     #[must_use]
@@ -46,6 +50,7 @@ impl Schema {
             Self::Scenario => "scenario",
             Self::Server => "server",
             Self::Profile => "profile",
+            Self::Baseline => "baseline",
             Self::Trace => "trace",
             Self::Report => "report",
         }
@@ -75,6 +80,11 @@ impl Schema {
                 "How to configure, launch and talk to one host, and what it claims. `hopcheck check FILE` also sees \
                  what a schema cannot: patterns, templates, and what variants make of the profile.",
                 toml::file(&PROFILE),
+            ),
+            Self::Baseline => (
+                "The known failures of one host version, strict both ways. `hopcheck check FILE` also sees what a \
+                 schema cannot: requirements that are not there, and failures that are known twice.",
+                toml::file(&BASELINE),
             ),
             Self::Trace => (
                 "One line of a trace, which is JSON Lines: the header on the first, an event on every other.",

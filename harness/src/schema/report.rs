@@ -17,7 +17,7 @@ pub(super) fn report() -> Json {
         ],
         [("snapshots", described("transcripts against the accepted ones, with --snapshots", snapshots()))],
     );
-    schema.set("$defs", Json::object([("run", run()), ("finding", finding())]));
+    schema.set("$defs", Json::object([("run", run()), ("finding", finding()), ("stale", stale())]));
     schema
 }
 
@@ -40,6 +40,18 @@ fn run() -> Json {
             ("duration_ms", at_least(0)),
             ("trace", described("the file, where it was kept", nullable("string"))),
             ("findings", list(defined("finding"))),
+            ("stale", described("what the baseline knows and did not happen", list(defined("stale")))),
+        ],
+        [],
+    )
+}
+
+fn stale() -> Json {
+    object(
+        [
+            ("requirement", described("its id", typed("string"))),
+            ("message", described("what came of it", typed("string"))),
+            ("at", described("FILE:LINE:COLUMN in the baseline", typed("string"))),
         ],
         [],
     )
@@ -77,6 +89,7 @@ fn finding() -> Json {
             ("evidence", described("numbers of events in the trace, ascending", list(at_least(1)))),
             ("value", described("the value of a trait", nullable("string"))),
             ("at", described("FILE:LINE:COLUMN in the scenario", nullable("string"))),
+            ("known", described("the reason in the baseline, where it has this failure", nullable("string"))),
         ],
         [],
     );

@@ -1,5 +1,6 @@
 //! The state of one connection.
 
+use super::script::Tool;
 use super::subscription::Subscription;
 use crate::json::Json;
 
@@ -32,6 +33,8 @@ pub(super) enum Output {
 pub(super) struct Conn {
     pub(super) stage: Stage,
     pub(super) output: Output,
+    /// What is offered here now.
+    pub(super) tools: Vec<Tool>,
     /// Index of the page of `tools/list` that was served last.
     pub(super) page: usize,
     /// Requests so far, for the markers.
@@ -43,6 +46,11 @@ pub(super) struct Conn {
 }
 
 impl Conn {
+    /// A connection of a process that offers these tools.
+    pub(super) fn new(tools: Vec<Tool>) -> Self {
+        Self { tools, ..Self::default() }
+    }
+
     /// Remembers a request of the server and gives its id: `hc-1`, `hc-2`, …, strings, so that no host takes them for
     /// its own numbers.
     pub(super) fn ask(&mut self, method: &str) -> Json {

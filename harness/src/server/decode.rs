@@ -1,10 +1,13 @@
 //! Server scripts: text to [`Script`].
 
 mod actions;
+pub mod edits;
 pub mod keys;
 
 use std::path::Path;
 use std::sync::Arc;
+
+use edits::Listed;
 
 use super::script::{Body, Describe, Nth, On, Pages, Reply, Rule, Scope, Script, Tool};
 use crate::decode::{Reporter, Value, keys::quoted, payload, shape, suggest, syntax};
@@ -21,7 +24,8 @@ pub fn parse(source: &Arc<Source>) -> Result<Script, Vec<Diagnostic>> {
     shape::check(&root, &keys::SCRIPT, &mut out);
     let stem = Path::new(&source.name).file_stem().unwrap_or_default().to_string_lossy();
     let script = extend(blank(&stem), &root, &mut out);
-    check_rules(&root, &script, &mut out);
+    check_generations(&root, &script, &mut out);
+    check_rules(&root, &script.name, Listed::of(&script).ever(), &mut out);
     out.finish(script)
 }
 
@@ -36,11 +40,12 @@ pub fn blank(name: &str) -> Script {
         pages: Pages::default(),
         tools: Vec::new(),
         on: Vec::new(),
+        generations: Vec::new(),
     }
 }
 
 /// Lays the keys of a table over a script: tools replace those of the same name and follow the others, rules follow
-/// the rules that are there, all else is replaced.
+/// the rules that are there, generations those that are there, all else is replaced.
 pub fn extend(mut script: Script, table: &Value, out: &mut Reporter) -> Script {
     if let Some(info) = table.get("info").and_then(payload::json) {
         script.info = info;
@@ -70,6 +75,7 @@ pub fn extend(mut script: Script, table: &Value, out: &mut Reporter) -> Script {
     for value in table.list("on") {
         script.on.extend(rule(value, out));
     }
+    script.generations.extend(table.list("generation").iter().filter_map(edits::generation));
     script
 }
 
@@ -119,23 +125,28 @@ fn rule(value: &Value, out: &mut Reporter) -> Option<Rule> {
     })
 }
 
-/// Reports rules of a table for tools that the whole script does not have.
-pub fn check_rules(table: &Value, script: &Script, out: &mut Reporter) {
+/// Reports rules of a table for tools that the script of that name never has.
+pub fn check_rules(table: &Value, script: &str, tools: &[String], out: &mut Reporter) {
     // A syntax error may have swallowed the tool.
     if !out.is_damaged() {
-        table.list("on").iter().for_each(|rule| check_tool(rule, script, out));
+        table.list("on").iter().for_each(|rule| check_tool(rule, script, tools, out));
     }
 }
 
-fn check_tool(rule: &Value, script: &Script, out: &mut Reporter) {
+/// Reports what generations of a table cannot do. The tools of the script are those of its first process.
+pub fn check_generations(table: &Value, script: &Script, out: &mut Reporter) {
+    let mut listed = Listed::of(script);
+    table.list("generation").iter().for_each(|generation| listed.change(generation, &script.name, out));
+}
+
+fn check_tool(rule: &Value, script: &str, tools: &[String], out: &mut Reporter) {
     let Some((place, name)) = rule.get("tool").and_then(|value| Some((value, value.as_str()?))) else { return };
-    let known = || script.tools.iter().map(|tool| tool.name.as_str());
+    let known = || tools.iter().map(String::as_str);
     if known().any(|tool| tool == name) {
         return;
     }
-    let wording = out
-        .error(place.span.clone(), format!("unknown tool `{name}`"))
-        .label(format!("not a tool of `{}`", script.name));
+    let wording =
+        out.error(place.span.clone(), format!("unknown tool `{name}`")).label(format!("not a tool of `{script}`"));
     match suggest(name, known()) {
         Some(close) => wording.help(format!("did you mean `{close}`?")),
         None => wording.help(format!("its tools are {}", quoted(known()))),

@@ -100,6 +100,7 @@ impl Server {
 
     fn well_behaved(&mut self, at: u32, request: &Request) -> Reaction {
         let Request { id, method, params } = request;
+        // Not `self.conn`: the offer is read beside it, and the connection is there since its request was counted.
         let conn = self.conns.entry(at).or_default();
         match self.offer.revision.era() {
             Era::Legacy => legacy::answer(&self.offer, conn, method, params.as_ref()).into(),

@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::act::{Act, Cause, Work};
-use super::conn::{Conn, Output};
+use super::conn::{Conn, Output, Stage};
 use super::dispatch::side_acts;
+use super::edit::Edit;
 use super::offer::Offer;
 use super::reply;
 use super::rules::{Event, Rules};
-use super::script::{Action, On, Script};
+use super::script::{Action, On, Script, Tool};
 use super::subscription;
 use crate::json::Json;
 use crate::revision::{Era, Revision};
@@ -22,6 +23,10 @@ pub struct Server {
     pub(super) offer: Offer,
     pub(super) rules: Rules,
     pub(super) conns: BTreeMap<u32, Conn>,
+    /// Processes so far: which generation the next one is of.
+    opened: u32,
+    /// The changes from outside so far.
+    changes: Vec<Edit>,
     held: Vec<Held>,
     timers: BTreeMap<u64, (u32, VecDeque<Work>)>,
     next_token: u64,
@@ -47,6 +52,8 @@ impl Server {
             rules: Rules::new(script.on.clone()),
             offer: Offer { key: key.to_owned(), script, revision, words, seed },
             conns: BTreeMap::new(),
+            opened: 0,
+            changes: Vec::new(),
             held: Vec::new(),
             timers: BTreeMap::new(),
             next_token: 1,
@@ -56,7 +63,7 @@ impl Server {
     /// A server process was started, or a connection opened where there is no process.
     pub fn open(&mut self, conn: u32) -> Vec<Act> {
         self.forget(conn);
-        self.conns.insert(conn, Conn::default());
+        self.connect(conn);
         let work = self.happen(conn, Event::bare(On::Spawn));
         self.perform(conn, work)
     }
@@ -108,9 +115,59 @@ impl Server {
         acts
     }
 
+    /// Lets one reply go that is held under a name: the one to this request.
+    pub fn release_one(&mut self, name: &str, conn: u32, id: &Json) -> Vec<Act> {
+        let mut acts = Vec::new();
+        let is_it = |held: &Held| held.name == name && held.conn == conn && crate::rpc::same_id(&held.to, id);
+        for held in self.take_held(is_it) {
+            acts.extend(self.perform(held.conn, held.work));
+        }
+        acts
+    }
+
+    /// The tools change from outside, on the connections that are open and on those to come, and so many notifications
+    /// say so on each connection that may carry them. A modern server has nobody to tell where nobody listens.
+    pub fn change(&mut self, edit: &Edit, announcements: u32) -> Vec<(u32, Act)> {
+        self.changes.push(edit.clone());
+        let mut acts = Vec::new();
+        let numbers: Vec<u32> = self.conns.keys().copied().collect();
+        for at in numbers {
+            let conn = self.conn(at);
+            edit.apply(&mut conn.tools);
+            if conn.stage < Stage::Connected || conn.output != Output::Open {
+                continue;
+            }
+            for _ in 0..announcements {
+                let mut told = Vec::new();
+                self.notify(at, subscription::TOOLS_CHANGED, None, &mut told);
+                acts.extend(told.into_iter().map(|act| (at, act)));
+            }
+        }
+        acts
+    }
+
     /// The connection; one that was never opened is taken as just opened.
     pub(super) fn conn(&mut self, at: u32) -> &mut Conn {
+        if !self.conns.contains_key(&at) {
+            self.connect(at);
+        }
         self.conns.entry(at).or_default()
+    }
+
+    /// A connection of the next process.
+    fn connect(&mut self, at: u32) {
+        self.opened += 1;
+        let tools = self.tools_of(self.opened);
+        self.conns.insert(at, Conn::new(tools));
+    }
+
+    /// What a process offers: the tools of the script, what its generation makes of them, and all changes so far.
+    fn tools_of(&self, process: u32) -> Vec<Tool> {
+        let script = &self.offer.script;
+        let mut tools = script.tools.clone();
+        let grown = script.generations.iter().filter(|generation| generation.from <= process);
+        grown.map(|generation| &generation.edit).chain(&self.changes).for_each(|edit| edit.apply(&mut tools));
+        tools
     }
 
     /// The host gave up on a request: what would answer it is dropped, held or delayed, and a subscription ends

@@ -7,6 +7,7 @@ mod act;
 mod conn;
 pub mod decode;
 mod dispatch;
+pub mod edit;
 mod engine;
 mod legacy;
 mod marker;

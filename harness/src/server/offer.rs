@@ -36,7 +36,7 @@ impl Offer {
         let empty = |member: &str| Body::Result(Json::object([(member, Json::Array(Vec::new()))]));
         match method {
             "tools/list" if self.has("tools") => Some(tools::list(self, conn, params)),
-            "tools/call" if self.has("tools") => Some(tools::call(&self.script.tools, params)),
+            "tools/call" if self.has("tools") => Some(tools::call(&conn.tools, params)),
             "prompts/list" if self.has("prompts") => Some(empty("prompts")),
             "resources/list" if self.has("resources") => Some(empty("resources")),
             "resources/templates/list" if self.has("resources") => Some(empty("resourceTemplates")),

@@ -1,5 +1,6 @@
 //! What a scripted server offers and answers, misbehaviour included. Data only.
 
+use super::edit::Generation;
 use crate::diagnostic::Span;
 use crate::json::Json;
 
@@ -20,6 +21,15 @@ pub struct Script {
     pub tools: Vec<Tool>,
     /// Misbehaviour and side acts, in file order.
     pub on: Vec<Rule>,
+    /// What restarted servers offer, in file order. Each holds from its process on, beside those before it.
+    pub generations: Vec<Generation>,
+}
+
+impl Script {
+    /// Every tool that some process of the server offers by itself, those of the first process first.
+    pub fn all_tools(&self) -> impl Iterator<Item = &Tool> {
+        self.tools.iter().chain(self.generations.iter().flat_map(|generation| generation.edit.brings()))
+    }
 }
 
 /// How `tools/list` is cut into pages.

@@ -11,9 +11,12 @@ pub(super) const LISTEN: &str = "subscriptions/listen";
 /// The notification that opens a subscription.
 pub(super) const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
 
+/// What says that the list of tools has changed.
+pub(super) const TOOLS_CHANGED: &str = "notifications/tools/list_changed";
+
 /// Filter member, capability path and notification of each kind that can be listened to by a flag.
 const FLAGS: [(&str, [&str; 2], &str); 3] = [
-    ("toolsListChanged", ["tools", "listChanged"], "notifications/tools/list_changed"),
+    ("toolsListChanged", ["tools", "listChanged"], TOOLS_CHANGED),
     ("promptsListChanged", ["prompts", "listChanged"], "notifications/prompts/list_changed"),
     ("resourcesListChanged", ["resources", "listChanged"], "notifications/resources/list_changed"),
 ];

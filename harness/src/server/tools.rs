@@ -16,12 +16,12 @@ pub(super) fn list(offer: &Offer, conn: &mut Conn, params: Option<&Json>) -> Bod
         Some(Json::String(cursor)) => Some(cursor.to_lossy()),
         Some(_) => return error(INVALID_PARAMS, "Invalid cursor"),
     };
-    let all = &offer.script.tools;
-    let Some(page) = pages::page(&offer.script.pages, all.len(), cursor.as_deref(), conn.page) else {
+    let Some(page) = pages::page(&offer.script.pages, conn.tools.len(), cursor.as_deref(), conn.page) else {
         return error(INVALID_PARAMS, "Invalid cursor");
     };
     conn.page = page.index;
-    let mut result = Json::object([("tools", Json::array(all[page.tools].iter().map(|tool| entry(offer, tool))))]);
+    let entries = conn.tools[page.tools].iter().map(|tool| entry(offer, tool));
+    let mut result = Json::object([("tools", Json::array(entries))]);
     if let Some(next) = page.next {
         result.set("nextCursor", next);
     }

@@ -72,6 +72,13 @@ impl Line {
         self
     }
 
+    /// The same line, that often.
+    pub(super) fn times(mut self, count: usize) -> Self {
+        let space = if self.rest.is_empty() { "" } else { " " };
+        self.rest.push_str(&format!("{space}({count} times)"));
+        self
+    }
+
     /// Everything but the number, for sorting.
     pub(super) fn without_number(&self) -> (String, Arrow, String, String, String) {
         (self.lane.clone(), self.arrow, self.word.clone(), self.subject.clone(), self.rest.clone())

@@ -95,6 +95,8 @@ impl<'t> Writer<'t> {
                 let answer = event.data.str("answer").unwrap_or_default();
                 vec![Line::new(event.n, "user", Arrow::Back, "answer").rest(answer)]
             }
+            Kind::Interrupt => vec![Line::new(event.n, "user", Arrow::Away, "interrupt")],
+            Kind::Change | Kind::Release | Kind::Quiet | Kind::Overdue => vec![harness(event)],
             Kind::ServerStart => vec![self.server_start(event)],
             Kind::ToServer => self.wire(event, Arrow::Away),
             Kind::ToHost => self.wire(event, Arrow::Back),
@@ -274,6 +276,31 @@ impl<'t> Writer<'t> {
             Some(ordinal) if self.several.contains(server) => format!("{server}#{ordinal}"),
             _ => server.clone(),
         }
+    }
+}
+
+/// What the harness did by order of a step.
+fn harness(event: &Event) -> Line {
+    let line = Line::new(event.n, "harness", Arrow::Fact, event.kind.as_str());
+    let word = |name: &str| event.data.str(name).unwrap_or_default();
+    let names = |name: &str, sign: &str| -> Vec<String> {
+        let names = event.data.get(name).map(Json::items).unwrap_or_default();
+        names.iter().filter_map(Json::as_str).map(|name| format!(" {sign}{name}")).collect()
+    };
+    match event.kind {
+        Kind::Release => line.rest(format!("{} {}", word("hold"), word("order"))),
+        Kind::Quiet => line.rest(format!("no {}", word("for"))),
+        Kind::Change => {
+            let server = event.server.as_deref().unwrap_or_default();
+            let edit = [names("add", "+"), names("remove", "-"), names("replace", "~")].concat().concat();
+            let announced = match event.data.get("announce").and_then(Json::as_i64) {
+                Some(0) | None => "not announced".to_owned(),
+                Some(1) => "announced".to_owned(),
+                Some(times) => format!("announced {times} times"),
+            };
+            line.rest(format!("{server}{edit}, {announced}"))
+        }
+        _ => line,
     }
 }
 

@@ -52,7 +52,19 @@ pub fn lines(plan: &Plan, trace: &Trace) -> Vec<Line> {
         closing.sort_by_key(Line::without_number);
         lines.extend(closing);
     }
-    lines
+    together(lines)
+}
+
+/// Lines that follow one another and say the same become one that counts them.
+fn together(lines: Vec<Line>) -> Vec<Line> {
+    let mut counted: Vec<(Line, usize)> = Vec::new();
+    for line in lines {
+        match counted.last_mut() {
+            Some((last, count)) if last.without_number() == line.without_number() => *count += 1,
+            _ => counted.push((line, 1)),
+        }
+    }
+    counted.into_iter().map(|(line, count)| if count > 1 { line.times(count) } else { line }).collect()
 }
 
 #[cfg(test)]

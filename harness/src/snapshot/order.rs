@@ -5,7 +5,7 @@
 //!
 //! * a *phase* begins with each main-line request to the model. What was written before a request is recorded before it,
 //!   so the phase of an event is a fact;
-//! * in a phase come the model, the user, then the servers by key and connection;
+//! * in a phase come the model, the user, what the harness did, then the servers by key and connection;
 //! * an answer stands under its request, however many calls were in flight;
 //! * ends of streams and processes are a set at the end of the run.
 
@@ -44,6 +44,7 @@ struct Place<'t> {
 enum Block {
     Model,
     User,
+    Harness,
     Wire,
 }
 
@@ -76,7 +77,8 @@ fn run<'t>(number: u32, events: &[&'t Event]) -> Run<'t> {
             // Side requests are titles, classifiers and the like: nothing says when they come.
             Kind::ModelRequest | Kind::ModelReply if !main => continue,
             Kind::ModelRequest | Kind::ModelReply | Kind::ModelNoise => Block::Model,
-            Kind::Prompt | Kind::Question | Kind::Answer => Block::User,
+            Kind::Prompt | Kind::Question | Kind::Answer | Kind::Interrupt => Block::User,
+            Kind::Change | Kind::Release | Kind::Quiet | Kind::Overdue => Block::Harness,
             Kind::ToServer | Kind::ToHost | Kind::ServerStart => Block::Wire,
             Kind::RunStart => {
                 event.data.str("role").unwrap_or("main").clone_into(&mut role);

@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use crate::director::Load;
+
 /// A phase of a host run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
@@ -149,6 +151,11 @@ impl Watch {
         }
         Some(Expired::Over(self.phase, self.limit()?))
     }
+}
+
+/// Whether the machine has time for everybody.
+pub(super) fn load() -> Load {
+    if busy() { Load::Busy } else { Load::Calm }
 }
 
 /// Whether more processes want to run than there are cores. On systems without `/proc/loadavg` nobody knows.

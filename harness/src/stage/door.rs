@@ -25,6 +25,8 @@ pub(super) struct Door {
     /// Connections beyond the limit, which were closed at once and are not yet recorded.
     refused: usize,
     visitors: Vec<Visitor>,
+    /// Connections so far.
+    came: u64,
     /// `/TOKEN`: nobody else on this machine can guess it.
     base: String,
     /// The authorities that the host may call us by. A page in a browser has another one.
@@ -32,8 +34,13 @@ pub(super) struct Door {
     buffer: Vec<u8>,
 }
 
+/// A connection of the host: a name that it keeps while others come and go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct VisitorId(u64);
+
 #[derive(Debug)]
 struct Visitor {
+    id: VisitorId,
     parser: Parser,
     /// Drafts are recorded when their first byte is sent.
     sink: Sink<Option<Draft>>,
@@ -47,9 +54,9 @@ struct Visitor {
 /// A request of the host.
 pub(super) enum Visit {
     /// Below the run's own path; `path` is what follows it.
-    Model { visitor: usize, request: Request, path: String },
+    Model { visitor: VisitorId, request: Request, path: String },
     /// Anything else, with what it is answered.
-    Noise { visitor: usize, reason: String, request: Option<Request>, response: Response },
+    Noise { visitor: VisitorId, reason: String, request: Option<Request>, response: Response },
 }
 
 impl Door {
@@ -72,6 +79,7 @@ impl Door {
             accepts: false,
             refused: 0,
             visitors: Vec::new(),
+            came: 0,
             base: String::new(),
             authorities: [String::new(), String::new()],
             buffer: Vec::new(),
@@ -113,7 +121,9 @@ impl Door {
                     self.refused += 1;
                     continue;
                 }
+                self.came += 1;
                 self.visitors.push(Visitor {
+                    id: VisitorId(self.came),
                     parser: Parser::default(),
                     sink: Sink::new(Fd::writer(OwnedFd::from(stream))),
                     ready: true,
@@ -135,23 +145,24 @@ impl Door {
     pub(super) fn next(&mut self) -> Option<Visit> {
         for at in 0..self.visitors.len() {
             let visitor = &mut self.visitors[at];
+            let id = visitor.id;
             if visitor.closing || !visitor.sink.is_open() {
                 continue;
             }
             match visitor.parser.take() {
-                Next::Request(request) => return Some(self.judge(at, request)),
+                Next::Request(request) => return Some(self.judge(id, request)),
                 Next::Continue => visitor.sink.push(CONTINUE.to_vec(), None),
                 Next::Bad(status, reason) => {
                     let response = Response::text(status, reason);
                     let reason = reason.to_owned();
-                    return Some(Visit::Noise { visitor: at, reason, request: None, response });
+                    return Some(Visit::Noise { visitor: id, reason, request: None, response });
                 }
                 Next::More if visitor.ended => {
                     visitor.closing = true;
                     if visitor.parser.in_the_middle() {
                         let (reason, response) =
                             ("a request that was cut short".to_owned(), Response::text(400, ""));
-                        return Some(Visit::Noise { visitor: at, reason, request: None, response });
+                        return Some(Visit::Noise { visitor: id, reason, request: None, response });
                     }
                 }
                 Next::More => {}
@@ -160,7 +171,7 @@ impl Door {
         None
     }
 
-    fn judge(&self, visitor: usize, request: Request) -> Visit {
+    fn judge(&self, visitor: VisitorId, request: Request) -> Visit {
         let host = request.header("host").unwrap_or_default();
         let origin = request.header("origin").map(|origin| origin.trim_start_matches("http://"));
         let known = |name: &str| self.authorities.iter().any(|authority| authority == name);
@@ -185,17 +196,17 @@ impl Door {
         }
     }
 
-    /// Answers a visitor. The draft is recorded when the first byte is sent.
+    /// Answers a visitor, unless it has left. The draft is recorded when the first byte is sent.
     pub(super) fn answer(
         &mut self,
-        visitor: usize,
+        visitor: VisitorId,
         request: Option<&Request>,
         response: &Response,
         draft: Option<Draft>,
         rec: &mut Recorder,
     ) {
         let (method, after) = request.map_or(("", After::Close), |request| (&request.method, request.after));
-        let visitor = &mut self.visitors[visitor];
+        let Some(visitor) = self.visitors.iter_mut().find(|known| known.id == visitor) else { return };
         visitor.sink.push(response.to_bytes(method, after), draft);
         visitor.closing |= after == After::Close;
         visitor.pump(rec);

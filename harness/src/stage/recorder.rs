@@ -42,6 +42,12 @@ impl Draft {
         self
     }
 
+    /// About a server, and none of its connections.
+    pub(super) fn of_server(mut self, key: &str) -> Self {
+        self.server = Some(key.to_owned());
+        self
+    }
+
     pub(super) fn step(mut self, step: Option<usize>) -> Self {
         self.step = step.and_then(|step| u32::try_from(step).ok());
         self

@@ -4,22 +4,28 @@
 //! only then the wires, all of them: whatever a host wrote to a server before it asked the model is on the wire by then,
 //! and is recorded first. "Written before" is "recorded before".
 
-use std::time::Duration;
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
 
 use super::StageOptions;
 use super::console::Console;
-use super::deadline::{Expired, Phase, Watch};
-use super::door::{Door, Visit};
+use super::deadline::{self, Expired, Phase, Watch};
+use super::door::{Door, Visit, VisitorId};
 use super::interrupt::Interrupter;
 use super::launch::{Report, Supervisor};
 use super::recorder::{Draft, Recorder};
 use super::script::{Asked, Exchange, Model, Script};
 use super::watch::{Reach, Watched};
 use super::wires::{Killer, Wires};
+use crate::director::{Direction, Director};
 use crate::drive::{Act, Drive, Heard};
 use crate::json::Json;
+use crate::model::Answer;
 use crate::plan::Plan;
+use crate::scenario::ast::Change;
+use crate::server::script::Tool;
 use crate::trace::event::{Kind, Lane};
+use crate::wire::http::{Request, Response};
 use crate::wire::lines::{Content, Line};
 
 /// Why a host run ended.
@@ -61,25 +67,6 @@ enum Host {
     Gone,
 }
 
-/// One host run, from the start of the host to the end of its last process.
-pub(super) struct HostRun<'r> {
-    pub(super) plan: &'r Plan,
-    pub(super) rec: &'r mut Recorder,
-    pub(super) supervisor: Supervisor,
-    pub(super) wires: Wires,
-    pub(super) door: Door,
-    pub(super) console: Console,
-    pub(super) model: Model<'r>,
-    pub(super) drive: Box<dyn Drive>,
-    watch: Watch,
-    interrupter: Option<&'static Interrupter>,
-    host: Host,
-    reason: Reason,
-    survivors: u32,
-    /// Events that count as progress, when last looked at.
-    progress: usize,
-}
-
 /// The parts of a host run.
 pub(super) struct Parts<'r> {
     pub(super) plan: &'r Plan,
@@ -92,88 +79,137 @@ pub(super) struct Parts<'r> {
     pub(super) drive: Box<dyn Drive>,
 }
 
+/// One host run, from the start of the host to the end of its last process.
+pub(super) struct HostRun<'r> {
+    parts: Parts<'r>,
+    director: Director<'r>,
+    /// Events that the director has seen.
+    shown: usize,
+    /// What waits until the director lets the conversation go on, oldest first.
+    deferred: VecDeque<Deferred>,
+    watch: Watch,
+    interrupter: Option<&'static Interrupter>,
+    host: Host,
+    reason: Reason,
+    survivors: u32,
+    /// Events that count as progress, when last looked at.
+    progress: usize,
+}
+
+/// What a conversation that is held up goes on with.
+enum Deferred {
+    /// A reply of the model.
+    Reply(Box<Reply>),
+    /// The signal that ends the host.
+    Stop { signal: &'static str },
+    /// What the drive says.
+    Say(Act),
+}
+
+/// A reply of the model that has not been given yet.
+struct Reply {
+    /// The request that it answers.
+    cause: u32,
+    draft: Draft,
+    phase: Phase,
+    to: Addressee,
+}
+
+/// Who asked the model.
+enum Addressee {
+    /// A host that has an endpoint for it.
+    Visitor { visitor: VisitorId, request: Request, response: Response },
+    /// A drive, for a host that asks no model.
+    Drive(Box<Answer>),
+}
+
 impl<'r> HostRun<'r> {
     pub(super) fn new(parts: Parts<'r>, options: &StageOptions) -> Self {
-        let Parts { plan, rec, supervisor, wires, door, console, model, drive } = parts;
+        // Earlier host runs of the trace are none of its business.
+        let seen = parts.rec.events().len();
         Self {
-            plan,
-            rec,
-            supervisor,
-            wires,
-            door,
-            console,
-            model,
-            drive,
+            director: Director::new(parts.plan),
+            shown: seen,
+            deferred: VecDeque::new(),
             watch: Watch::new(options.deadlines),
             interrupter: options.interrupter,
             host: Host::Runs,
             reason: Reason::Exit,
             survivors: 0,
             progress: 0,
+            parts,
         }
     }
 
     /// Runs to the end; gives the reason and the model, which knows what was offered.
     pub(super) fn run(mut self) -> (Reason, Model<'r>) {
         // The first message is part of the start: nothing on the wires can have been meant to come before it.
-        for act in self.drive.start() {
+        for act in self.parts.drive.start() {
             self.act(act, None);
         }
-        self.rec.flush();
+        self.parts.rec.flush();
         while self.host != Host::Gone {
             self.turn();
-            self.rec.flush();
+            self.parts.rec.flush();
         }
-        self.console.record_dropped(self.rec);
+        self.parts.console.record_dropped(self.parts.rec);
         if self.reason != Reason::Failed {
-            self.rec.record(Draft::new(Kind::Gone).fact("survivors", self.survivors));
+            self.parts.rec.record(Draft::new(Kind::Gone).fact("survivors", self.survivors));
         }
-        self.rec.record(Draft::new(Kind::RunEnd).fact("reason", self.reason.as_str()));
-        self.rec.flush();
-        (self.reason, self.model)
+        self.parts.rec.record(Draft::new(Kind::RunEnd).fact("reason", self.reason.as_str()));
+        self.parts.rec.flush();
+        (self.reason, self.parts.model)
     }
 
     fn turn(&mut self) {
         if let Err(message) = self.wait() {
             return self.fail(&message);
         }
-        self.rec.next_tick();
+        self.parts.rec.next_tick();
         self.take_in(Reach::Ready);
         self.process();
-        self.wires.fire_timers(self.rec);
-        self.wires.pump(self.rec);
-        self.door.pump(self.rec);
-        self.console.pump(self.rec);
+        self.parts.wires.fire_timers(self.parts.rec);
+        self.parts.wires.pump(self.parts.rec);
+        self.parts.door.pump(self.parts.rec);
+        self.parts.console.pump(self.parts.rec);
+        self.direct();
         self.check_limits();
     }
 
     fn wait(&mut self) -> Result<(), String> {
-        let until = [self.watch.at(), self.wires.next_timer()].into_iter().flatten().min();
+        let timers = [self.watch.at(), self.parts.wires.next_timer(), self.director.timer()];
+        let until = timers.into_iter().flatten().min();
         let mut fds = Watched::default();
         // While a run is being ended, the interruption is known.
         let interrupter = self.interrupter.filter(|_| self.reason == Reason::Exit);
         if let Some(interrupter) = &interrupter {
             fds.input(*interrupter);
         }
-        let supervisor = self.supervisor.fd();
+        let supervisor = self.parts.supervisor.fd();
         if let Some(fd) = &supervisor {
             fds.input(fd);
         }
-        self.door.watch(&mut fds);
-        self.console.watch(&mut fds);
-        self.wires.watch(&mut fds);
-        let outputs = self.wires.blocked().into_iter().chain(self.door.blocked()).chain(self.console.blocked());
+        self.parts.door.watch(&mut fds);
+        self.parts.console.watch(&mut fds);
+        self.parts.wires.watch(&mut fds);
+        let outputs = self
+            .parts
+            .wires
+            .blocked()
+            .into_iter()
+            .chain(self.parts.door.blocked())
+            .chain(self.parts.console.blocked());
         let mut marks = fds.wait(outputs.collect(), until).map_err(|error| error.to_string())?;
 
         let interrupted = interrupter.is_some() && marks.next();
         if supervisor.is_some() {
             marks.next();
         }
-        self.door.mark(&mut marks);
-        self.console.mark(&mut marks);
-        self.wires.mark(&mut marks);
+        self.parts.door.mark(&mut marks);
+        self.parts.console.mark(&mut marks);
+        self.parts.wires.mark(&mut marks);
         if interrupted {
-            self.rec.record(Draft::new(Kind::Interrupted));
+            self.parts.rec.record(Draft::new(Kind::Interrupted));
             self.end(Reason::Interrupted);
         }
         Ok(())
@@ -181,42 +217,42 @@ impl<'r> HostRun<'r> {
 
     /// Reads everything into memory, what makes claims about order first, and records what is on the wires.
     fn take_in(&mut self, reach: Reach) {
-        let model = self.door.listen(reach);
-        let console = self.console.listen(reach);
-        let relays = self.wires.listen(reach);
+        let model = self.parts.door.listen(reach);
+        let console = self.parts.console.listen(reach);
+        let relays = self.parts.wires.listen(reach);
         let reach = if model || console || relays { Reach::All } else { reach };
-        self.wires.drain(reach, self.rec);
+        self.parts.wires.drain(reach, self.parts.rec);
         self.settle();
     }
 
     /// Acts on signals and ends of relays.
     fn settle(&mut self) {
         // The supervisor reports a survivor before it kills it, so a relay that was killed was reported by now.
-        self.supervisor.receive();
-        let kills = self.reason != Reason::Exit || self.survivors > 0 || self.supervisor.found_survivors();
-        self.wires.settle(if kills { Killer::Harness } else { Killer::Host }, self.rec);
+        self.parts.supervisor.receive();
+        let kills = self.reason != Reason::Exit || self.survivors > 0 || self.parts.supervisor.found_survivors();
+        self.parts.wires.settle(if kills { Killer::Harness } else { Killer::Host }, self.parts.rec);
     }
 
     /// Acts on what was read.
     fn process(&mut self) {
         self.process_claims();
-        while let Some(report) = self.supervisor.next() {
+        while let Some(report) = self.parts.supervisor.next() {
             self.report(report);
             if self.host == Host::Gone {
                 return;
             }
         }
-        if self.host == Host::Exited && self.wires.at_rest() {
+        if self.host == Host::Exited && self.parts.wires.at_rest() {
             self.host = Host::Swept;
-            self.supervisor.sweep();
+            self.parts.supervisor.sweep();
         }
     }
 
     /// Reads and records all wires, before something that claims to come after them is recorded.
     fn drain(&mut self) {
-        self.rec.next_tick();
-        self.wires.listen(Reach::All);
-        self.wires.drain(Reach::All, self.rec);
+        self.parts.rec.next_tick();
+        self.parts.wires.listen(Reach::All);
+        self.parts.wires.drain(Reach::All, self.parts.rec);
         self.settle();
     }
 
@@ -224,111 +260,205 @@ impl<'r> HostRun<'r> {
         let (visitor, request, path) = match visit {
             Visit::Model { visitor, request, path } => (visitor, request, path),
             Visit::Noise { visitor, reason, request, response } => {
-                self.door.record_noise(&reason, request.as_ref(), self.rec);
-                return self.door.answer(visitor, request.as_ref(), &response, None, self.rec);
+                self.parts.door.record_noise(&reason, request.as_ref(), self.parts.rec);
+                return self.parts.door.answer(visitor, request.as_ref(), &response, None, self.parts.rec);
             }
         };
-        match self.model.exchange(&request, &path) {
+        match self.parts.model.exchange(&request, &path) {
             Exchange::Noise { reason, response } => {
-                self.door.record_noise(&reason, Some(&request), self.rec);
-                self.door.answer(visitor, Some(&request), &response, None, self.rec);
+                self.parts.door.record_noise(&reason, Some(&request), self.parts.rec);
+                self.parts.door.answer(visitor, Some(&request), &response, None, self.parts.rec);
             }
             Exchange::Reply { request: asked, reply, response, script } => {
-                let cause = self.rec.record(asked);
-                if self.host != Host::Runs {
-                    // Nobody is there to be answered.
-                    return;
-                }
-                self.enter(match script {
+                let phase = match script {
                     Script::Over if self.ends_by_itself() => Phase::Shutdown,
                     _ => Phase::Progress,
-                });
-                self.drain();
-                self.door.answer(visitor, Some(&request), &response, Some(reply.cause(Some(cause))), self.rec);
+                };
+                self.asked(asked, reply, phase, Addressee::Visitor { visitor, request, response });
             }
             Exchange::Stop { request: asked, signal } => self.stop(asked, signal),
         }
     }
 
-    /// The plan ends the host by a signal, in the place of an answer.
-    fn stop(&mut self, asked: Draft, signal: &str) {
-        self.rec.record(asked);
-        self.drain();
-        self.enter(Phase::Shutdown);
-        self.supervisor.signal(signal);
-    }
-
     /// A host that asks no model has come to where one would be asked.
     fn converse(&mut self, body: &Json) {
-        let (request, reply, answer) = match self.model.ask(body, &body.to_bytes(), None) {
-            Asked::Reply { request, reply, answer, .. } => (request, reply, answer),
-            Asked::Stop { request, signal } => return self.stop(request, signal),
-        };
-        let cause = self.rec.record(request);
-        if self.host != Host::Runs {
-            return;
+        match self.parts.model.ask(body, &body.to_bytes(), None) {
+            Asked::Reply { request, reply, answer, .. } => {
+                self.asked(request, reply, Phase::Progress, Addressee::Drive(answer));
+            }
+            Asked::Stop { request, signal } => self.stop(request, signal),
         }
-        self.enter(Phase::Progress);
+    }
+
+    fn asked(&mut self, asked: Draft, reply: Draft, phase: Phase, to: Addressee) {
+        let cause = self.parts.rec.record(asked);
+        self.go_on(Deferred::Reply(Box::new(Reply { cause, draft: reply, phase, to })));
+    }
+
+    /// The plan ends the host by a signal, in the place of an answer.
+    fn stop(&mut self, asked: Draft, signal: &'static str) {
+        self.parts.rec.record(asked);
+        self.go_on(Deferred::Stop { signal });
+    }
+
+    /// Goes on with the conversation, at once or when it is no longer held up.
+    fn go_on(&mut self, with: Deferred) {
+        self.show_director();
+        self.deferred.push_back(with);
+        self.resume();
+    }
+
+    /// Goes on with what waits, as long as nothing holds it up.
+    fn resume(&mut self) {
+        while !self.director.holds()
+            && let Some(next) = self.deferred.pop_front()
+        {
+            match next {
+                // Where the host has ended, nobody is there to be answered.
+                Deferred::Reply(reply) if self.host == Host::Runs => self.reply(*reply),
+                Deferred::Reply(_) => {}
+                Deferred::Stop { signal } => {
+                    self.drain();
+                    self.enter(Phase::Shutdown);
+                    self.parts.supervisor.signal(signal);
+                }
+                Deferred::Say(act) => {
+                    self.drain();
+                    self.act(act, None);
+                }
+            }
+            self.show_director();
+        }
+    }
+
+    fn reply(&mut self, reply: Reply) {
+        let Reply { cause, draft, phase, to } = reply;
+        self.enter(phase);
         self.drain();
-        let onward = self.drive.reply(&answer);
-        self.console.say(onward.uses, reply.cause(Some(cause)), self.rec);
-        self.talk(onward.acts, None);
+        let draft = draft.cause(Some(cause));
+        match to {
+            Addressee::Visitor { visitor, request, response } => {
+                self.parts.door.answer(visitor, Some(&request), &response, Some(draft), self.parts.rec);
+            }
+            Addressee::Drive(answer) => {
+                let onward = self.parts.drive.reply(&answer);
+                self.parts.console.say(onward.uses, draft, self.parts.rec);
+                self.talk(onward.acts, None);
+            }
+        }
+    }
+
+    /// Shows the director what was recorded.
+    fn show_director(&mut self) {
+        let now = Instant::now();
+        for event in &self.parts.rec.events()[self.shown..] {
+            self.director.see(event, now);
+        }
+        self.shown = self.parts.rec.events().len();
+    }
+
+    /// Does what the director says, until it has nothing more to say.
+    fn direct(&mut self) {
+        loop {
+            self.show_director();
+            let Some(direction) = self.director.next(Instant::now(), deadline::load) else { break };
+            // What the host has written by now was written before.
+            self.drain();
+            self.carry_out(direction);
+        }
+        self.resume();
+    }
+
+    fn carry_out(&mut self, direction: Direction<'r>) {
+        match direction {
+            Direction::Interrupt { step } => {
+                if let Some(bytes) = self.parts.drive.interrupt() {
+                    let line = bytes.strip_suffix(b"\n").unwrap_or(&bytes).to_vec();
+                    let draft = Draft::new(Kind::Interrupt).bytes(line).step(Some(step));
+                    self.parts.console.say(bytes, draft, self.parts.rec);
+                }
+            }
+            Direction::Change { step, change } => {
+                self.parts.rec.record(changed(change).step(Some(step)));
+                self.parts.wires.change(&change.server.value, &change.edit, change.announce, self.parts.rec);
+            }
+            Direction::Release { step, release, calls } => {
+                let (hold, order) = (release.hold.value.as_str(), release.order.as_str());
+                let draft = Draft::new(Kind::Release).fact("hold", hold).fact("order", order);
+                self.parts.rec.record(draft.step(Some(step)));
+                self.parts.wires.release(hold, &calls, self.parts.rec);
+            }
+            Direction::Quiet { step, waited_for, ms } => {
+                let draft = Draft::new(Kind::Quiet).fact("for", waited_for).fact("ms", ms);
+                self.parts.rec.record(draft.step(Some(step)));
+            }
+            Direction::Overdue { index, ms } => {
+                let draft = Draft::new(Kind::Overdue).fact("use", index).fact("ms", ms);
+                self.parts.rec.record(draft.step(Some(self.parts.plan.uses[index].step)));
+            }
+        }
     }
 
     /// Whether the host is to exit after the last reply without being told.
     fn ends_by_itself(&self) -> bool {
-        self.drive.stdin() == crate::drive::Stdin::Null
+        self.parts.drive.stdin() == crate::drive::Stdin::Null
     }
 
     fn hear(&mut self, line: Line) {
         let reaction = match &line.content {
-            Content::Whole(bytes) => self.drive.line(bytes),
-            Content::TooLong(_) => return self.console.record_line(line, self.rec),
+            Content::Whole(bytes) => self.parts.drive.line(bytes),
+            Content::TooLong(_) => return self.parts.console.record_line(line, self.parts.rec),
         };
         let question = match (reaction.heard, line.content) {
             (Heard::Question { about, data }, Content::Whole(bytes)) => {
-                let step = about.map(|about| self.plan.uses[about].step);
-                Some((self.rec.record(Draft::new(Kind::Question).bytes(bytes).data(data).step(step)), step))
+                let step = about.map(|about| self.parts.plan.uses[about].step);
+                Some((self.parts.rec.record(Draft::new(Kind::Question).bytes(bytes).data(data).step(step)), step))
             }
             (Heard::Request(body), _) => return self.converse(&body),
             (Heard::Broken(reason), _) => return self.fail(&format!("the driver is broken: {reason}")),
             (Heard::Protocol, _) => None,
             (_, content) => {
                 let line = Line { content, end: line.end };
-                self.console.record_line(line, self.rec);
+                self.parts.console.record_line(line, self.parts.rec);
                 None
             }
         };
         self.talk(reaction.acts, question);
     }
 
-    /// Carries out what the drive wants; `question` is the event that is answered, and its step.
+    /// Carries out what the drive wants; `question` is the event that is answered, and its step. An answer is part of a
+    /// call, all else goes on with the conversation, in its order.
     fn talk(&mut self, acts: Vec<Act>, question: Option<(u32, Option<usize>)>) {
         for act in acts {
-            self.drain();
-            self.act(act, question);
+            let is_part_of_a_call = matches!(act, Act::Command { .. }) && self.deferred.is_empty();
+            if is_part_of_a_call || matches!(act, Act::Answer { .. }) {
+                self.drain();
+                self.act(act, question);
+            } else {
+                self.go_on(Deferred::Say(act));
+            }
         }
     }
 
     fn act(&mut self, act: Act, question: Option<(u32, Option<usize>)>) {
         match act {
             Act::Prompt { text, bytes } => {
-                self.console.say(bytes, Draft::new(Kind::Prompt).bytes(text), self.rec);
+                self.parts.console.say(bytes, Draft::new(Kind::Prompt).bytes(text), self.parts.rec);
             }
             Act::Answer { answer, bytes } => {
                 let (cause, step) = question.map_or((None, None), |(n, step)| (Some(n), step));
                 let line = bytes.strip_suffix(b"\n").unwrap_or(&bytes).to_vec();
                 let draft = Draft::new(Kind::Answer).bytes(line).fact("answer", answer).cause(cause).step(step);
-                self.console.say(bytes, draft, self.rec);
+                self.parts.console.say(bytes, draft, self.parts.rec);
             }
-            Act::Command { bytes } => self.console.command(bytes, self.rec),
+            Act::Command { bytes } => self.parts.console.command(bytes, self.parts.rec),
             Act::Stop { bytes } => {
                 self.enter(Phase::Shutdown);
-                self.console.command(bytes, self.rec);
+                self.parts.console.command(bytes, self.parts.rec);
             }
             Act::Finish => {
                 self.enter(Phase::Shutdown);
-                self.console.hang_up();
+                self.parts.console.hang_up();
             }
         }
     }
@@ -338,18 +468,18 @@ impl<'r> HostRun<'r> {
             Report::Exit(how) => {
                 self.host = Host::Exited;
                 // Everything that the host wrote is in the pipes by now.
-                self.rec.next_tick();
+                self.parts.rec.next_tick();
                 self.take_in(Reach::All);
                 self.process_claims();
-                self.rec.record(Draft::new(Kind::HostExit).data(how));
+                self.parts.rec.record(Draft::new(Kind::HostExit).data(how));
                 self.watch.enter(Phase::Sweep);
             }
             Report::Survivor(process) => {
                 self.survivors += 1;
-                self.rec.record(Draft::new(Kind::Survivor).data(process));
+                self.parts.rec.record(Draft::new(Kind::Survivor).data(process));
             }
             Report::Gone => {
-                self.rec.next_tick();
+                self.parts.rec.next_tick();
                 self.take_in(Reach::All);
                 self.process_claims();
                 self.host = Host::Gone;
@@ -359,11 +489,11 @@ impl<'r> HostRun<'r> {
     }
 
     fn process_claims(&mut self) {
-        self.console.record_errors(self.rec);
-        for line in self.console.take_lines() {
+        self.parts.console.record_errors(self.parts.rec);
+        for line in self.parts.console.take_lines() {
             self.hear(line);
         }
-        while let Some(visit) = self.door.next() {
+        while let Some(visit) = self.parts.door.next() {
             self.visit(visit);
         }
     }
@@ -377,22 +507,22 @@ impl<'r> HostRun<'r> {
             return;
         }
         let shows_progress = |lane| matches!(lane, Lane::Wire | Lane::Model | Lane::User);
-        let seen = self.rec.events().len();
-        if self.rec.events()[self.progress..].iter().any(|event| shows_progress(event.kind.lane())) {
+        let seen = self.parts.rec.events().len();
+        if self.parts.rec.events()[self.progress..].iter().any(|event| shows_progress(event.kind.lane())) {
             self.watch.progress();
         }
         self.progress = seen;
-        if self.rec.flooded() {
+        if self.parts.rec.flooded() {
             return self.end(Reason::Flood);
         }
         match self.watch.check() {
             None => {}
             Some(Expired::Extended(phase, limit)) => {
-                self.rec.record(deadline(Kind::DeadlineExtended, phase, limit));
+                self.parts.rec.record(expired(Kind::DeadlineExtended, phase, limit));
             }
             Some(Expired::Over(phase, limit)) => {
-                let last = self.rec.last_per_lane();
-                self.rec.record(deadline(Kind::Deadline, phase, limit).fact("last", last));
+                let last = self.parts.rec.last_per_lane();
+                self.parts.rec.record(expired(Kind::Deadline, phase, limit).fact("last", last));
                 self.end(Reason::Deadline);
             }
         }
@@ -409,20 +539,30 @@ impl<'r> HostRun<'r> {
         self.reason = reason;
         self.watch.enter(Phase::Sweep);
         // A host on a thread can only be told.
-        self.console.hang_up();
-        self.supervisor.kill();
+        self.parts.console.hang_up();
+        self.parts.supervisor.kill();
     }
 
     fn fail(&mut self, message: &str) {
-        self.rec.record(Draft::new(Kind::Failed).fact("message", message));
+        self.parts.rec.record(Draft::new(Kind::Failed).fact("message", message));
         self.reason = Reason::Failed;
         self.host = Host::Gone;
-        self.console.hang_up();
-        self.supervisor.destroy();
+        self.parts.console.hang_up();
+        self.parts.supervisor.destroy();
     }
 }
 
-fn deadline(kind: Kind, phase: Phase, limit: Duration) -> Draft {
+fn changed(change: &Change) -> Draft {
+    let names = |tools: &[Tool]| Json::array(tools.iter().map(|tool| tool.name.as_str()));
+    Draft::new(Kind::Change)
+        .of_server(&change.server.value)
+        .fact("add", names(&change.edit.add))
+        .fact("remove", Json::array(change.edit.remove.iter().map(String::as_str)))
+        .fact("replace", names(&change.edit.replace))
+        .fact("announce", change.announce)
+}
+
+fn expired(kind: Kind, phase: Phase, limit: Duration) -> Draft {
     let ms = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
     Draft::new(kind).fact("phase", phase.as_str()).fact("ms", ms)
 }

@@ -11,8 +11,10 @@ use std::time::{Duration, Instant};
 use super::conn::{Conn, Fate, How};
 use super::recorder::Recorder;
 use super::watch::{Marks, Reach, Watched};
+use crate::director::CallKey;
 use crate::json::Json;
 use crate::plan::Plan;
+use crate::server::edit::Edit;
 use crate::server::{Act, Server};
 use crate::trace::cut::sha256_hex;
 use crate::trace::event::Kind;
@@ -214,6 +216,40 @@ impl Wires {
         }
     }
 
+    /// Lets the replies go that are held under a name: those to these calls, in this order, then all others.
+    pub(super) fn release(&mut self, name: &str, calls: &[CallKey], rec: &mut Recorder) {
+        for call in calls {
+            let Some(server) = self.server(&call.server) else { continue };
+            let acts = self.engines[server].1.release_one(name, call.conn, &call.id);
+            self.perform_on(acts.into_iter().map(|act| (call.conn, act)), rec);
+        }
+        for server in 0..self.engines.len() {
+            let acts = self.engines[server].1.release(name);
+            self.perform_on(acts, rec);
+        }
+    }
+
+    /// The tools of a server change, and so many notifications say so.
+    pub(super) fn change(&mut self, server: &str, edit: &Edit, announcements: u32, rec: &mut Recorder) {
+        if let Some(server) = self.server(server) {
+            let acts = self.engines[server].1.change(edit, announcements);
+            self.perform_on(acts, rec);
+        }
+    }
+
+    fn server(&self, key: &str) -> Option<usize> {
+        self.engines.iter().position(|(known, _)| known == key)
+    }
+
+    /// Carries out acts, each on the connection of its number.
+    fn perform_on(&mut self, acts: impl IntoIterator<Item = (u32, Act)>, rec: &mut Recorder) {
+        for (number, act) in acts {
+            if let Some(at) = self.conns.iter().position(|conn| conn.number == number) {
+                self.perform(at, vec![act], rec);
+            }
+        }
+    }
+
     /// Whether every server that was told to end has ended. The others stay, since their script says so.
     pub(super) fn at_rest(&self) -> bool {
         self.newcomers.is_empty() && self.conns.iter().all(|conn| matches!(conn.fate, Fate::Alive | Fate::Gone))
@@ -240,7 +276,7 @@ impl Wires {
         let Some(hello) = message.get("hello") else { return };
         let key = hello.str("server").unwrap_or_default();
         // A relay that names no server of this run is dropped, and ends when its socket does.
-        let Some(server) = self.engines.iter().position(|(known, _)| known == key) else { return };
+        let Some(server) = self.server(key) else { return };
         let (Some(input), Some(output), Some(errors)) = (relay.take_fd(), relay.take_fd(), relay.take_fd()) else {
             return;
         };

@@ -168,10 +168,22 @@ kinds! {
     /// The user answered. `cause` is the question. Payload: the answer in the channel's own form. Data: `answer`.
     Answer = User "answer",
 
+    /// The user interrupted, in the way of the drive. Payload: what was said to the host.
+    Interrupt = User "interrupt",
+
     /// A host run began. Data: `role`: `main`, `second` or `twin`; `isolation`: `network` or `none`.
     RunStart = Harness "run-start",
     /// A host run ended. Data: `reason`: `exit`, `deadline`, `interrupted`, `flood` or `failed`.
     RunEnd = Harness "run-end",
+    /// The tools of a server changed from outside. Data: `add`, `remove`, `replace` (names), `announce` (notifications on
+    /// each connection).
+    Change = Harness "change",
+    /// Replies that servers held were let go. Data: `hold`, `order`.
+    Release = Harness "release",
+    /// A declared quiet time passed without what was waited for. Data: `for`: `calls`, `cancelled` or `refresh`; `ms`.
+    Quiet = Harness "quiet",
+    /// A result was not told in the time that a bound allows. Data: `use` (index into the plan's uses), `ms`.
+    Overdue = Harness "overdue",
     /// A deadline was extended because the machine was busy. Data: `phase`, `ms`.
     DeadlineExtended = Harness "deadline-extended",
     /// A deadline expired. Data: `phase`, `ms`, `last`: last event number per lane.

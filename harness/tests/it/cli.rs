@@ -45,7 +45,9 @@ fn check(name: &str, args: &[&str]) {
 #[test]
 fn help_says_what_there_is() {
     check("help", &["--help"]);
-    for command in ["run", "record", "judge", "self-test", "serve", "show", "list", "explain", "check", "schema"] {
+    for command in
+        ["run", "record", "judge", "self-test", "serve", "show", "list", "explain", "check", "baseline", "schema"]
+    {
         check(&format!("help-{command}"), &[command, "--help"]);
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::{env, fs};
 
 use hopcheck::diagnostic::{Diagnostic, Source};
-use hopcheck::{host, scenario, server};
+use hopcheck::{baseline, host, scenario, server};
 
 /// What the wrong scenarios may name.
 struct Shelf;
@@ -56,6 +56,11 @@ fn wrong_server_scripts() {
 #[test]
 fn wrong_profiles() {
     check("profile", |source| host::decode::parse(source, None, None).err());
+}
+
+#[test]
+fn wrong_baselines() {
+    check("baseline", |source| baseline::decode::parse(source).err());
 }
 
 fn check(kind: &str, errors: impl Fn(&Arc<Source>) -> Option<Vec<Diagnostic>>) {

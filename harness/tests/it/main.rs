@@ -4,6 +4,7 @@
 
 #[cfg(test)]
 mod architecture;
+mod baseline;
 mod cli;
 mod corpus;
 mod guide;

@@ -178,10 +178,13 @@ fn no_response(view: &View<'_>) -> Tally {
             .collect();
         let Some(first) = notified.first() else { return };
         let unasked = responses(conn).find(|(id, event)| after(event, first) && asked(conn, id, event).is_none());
-        match (unasked, conn.host_lines().find(|line| after(line.event, first))) {
-            (Some((_, event)), _) => tally.fails("a response followed a notification", [*first, event]),
-            (None, Some(later)) => tally.holds([*first, later.event]),
-            (None, None) => {}
+        if let Some((_, event)) = unasked {
+            return tally.fails("a response followed a notification", [*first, event]);
+        }
+        for notified in &notified {
+            if let Some(later) = conn.host_lines().find(|line| after(line.event, notified)) {
+                tally.holds([*notified, later.event]);
+            }
         }
     })
 }

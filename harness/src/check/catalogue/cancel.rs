@@ -1,19 +1,20 @@
-//! `cancel.*`, `timeout.*`: requests that the host gives up (`basic/utilities/cancellation`, `basic/lifecycle#timeouts`;
-//! 2026-07-28: `basic/patterns/cancellation`).
+//! `cancel.*`: requests that the host gives up (`basic/utilities/cancellation`; 2026-07-28:
+//! `basic/patterns/cancellation`).
 
 use super::conns;
 use crate::check::arguments::brief;
+use crate::check::once;
 use crate::check::sheet::{Sheet, Tally};
-use crate::check::view::{Conn, Emitted, Line, Rpc, Run, View, after};
+use crate::check::view::{Conn, Emitted, Rpc, Run, View, after, markers};
 use crate::json::Json;
-use crate::rpc::{self, Message};
-use crate::trace::event::Event;
+use crate::rpc;
+use crate::trace::event::{Event, Kind};
 
 pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>) {
     let mut own = Tally::default();
     let mut handshake = Tally::default();
     for conn in conns(view) {
-        for (id, event) in cancellations(conn) {
+        for (id, event) in conn.cancellations() {
             match conn.rpcs.iter().find(|rpc| rpc::same_id(&rpc.id, id) && !after(rpc.event, event)) {
                 Some(rpc) if rpc.method == "initialize" => {
                     handshake.fails("`initialize` was cancelled", [rpc.event, event]);
@@ -30,47 +31,121 @@ pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>) {
             handshake.holds([init.event, end]);
         }
     }
-    sheet.close("cancel.only-own-in-flight", own, "every cancellation names a request of the host");
+    let (mut late, mut crossed) = (Tally::default(), Tally::default());
+    let mut signalled = Tally::default();
+    for run in &view.runs {
+        for used in &run.uses {
+            for (conn, call) in run.calls(used) {
+                ended_all_the_same(run, conn, call, &mut own);
+                late_answers(run, used, conn, call, &mut late);
+                crossing(run, used, conn, call, &mut crossed);
+                signal(run, used, conn, call, &mut signalled);
+            }
+        }
+    }
+    sheet.close("cancel.only-own-in-flight", own, "every cancellation names a request that was in progress");
     sheet.close(
         "lifecycle.initialize.not-cancelled",
         handshake,
         "a handshake was given up without a cancellation",
     );
-    let mut given_up = Tally::default();
+    sheet.close("cancel.late-response-ignored", late, "answers that came too late were ignored");
+    sheet.close("cancel.races-handled", crossed, "answers that crossed a cancellation did no harm");
+    sheet.close("stdio.cancel-by-notification", signalled, "every call that the user gave up was cancelled");
+    sheet.close("cancel.user-abort-signals", signals(view), "every call that was given up was signalled");
+}
+
+/// A cancellation of a call whose success the model was told before: the host itself knew that it was over.
+fn ended_all_the_same(run: &Run<'_>, conn: &Conn<'_>, call: &Rpc<'_>, tally: &mut Tally) {
+    let Some(cancelled) = conn.cancellation(call) else { return };
+    let told = run.uses.iter().filter(|used| run.calls(used).any(|(_, other)| other.event.n == call.event.n));
+    let told = told.filter_map(|used| run.told(used)).find(|told| told.flag != Some(true));
+    if let (Some(told), Some((answer, _))) = (told, call.result())
+        && after(cancelled, told.exchange.event)
+    {
+        let reason = "a call was cancelled whose result the model had been told";
+        tally.fails(reason, [answer, told.exchange.event, cancelled]);
+    }
+}
+
+/// What a server answers after the host gave up does not reach the model.
+fn late_answers(run: &Run<'_>, used: &Emitted<'_>, conn: &Conn<'_>, call: &Rpc<'_>, tally: &mut Tally) {
+    let Some(given_up) = run.given_up(used, conn, call) else { return };
+    let in_time = |event: &Event| !after(event, given_up);
+    let timely: Vec<String> = call
+        .answers
+        .iter()
+        .filter(|answer| in_time(answer.event))
+        .flat_map(|answer| words(&answer.body))
+        .collect();
+    for answer in call.answers.iter().filter(|answer| !in_time(answer.event)) {
+        let late: Vec<String> = words(&answer.body).into_iter().filter(|word| !timely.contains(word)).collect();
+        // A request before the answer says nothing of it, and an answer without a word of its own cannot be told apart.
+        let later = run.main_line().filter(|exchange| !late.is_empty() && after(exchange.event, answer.event));
+        for exchange in later {
+            let told = exchange.tool_results().map(|result| result.text());
+            if told.into_iter().any(|text| late.iter().any(|word| text.contains(word))) {
+                let reason = format!("the model was told an answer of `{}` that came too late", used.planned.tool);
+                tally.fails(reason, [given_up, answer.event, exchange.event]);
+                break;
+            }
+            tally.holds([given_up, answer.event, exchange.event]);
+        }
+    }
+}
+
+fn words(body: &Result<Json, Json>) -> Vec<String> {
+    markers(&body.as_ref().unwrap_or_else(|error| error).to_string())
+}
+
+/// An answer that is on its way while the request is cancelled: there is one result, and the host goes on.
+fn crossing(run: &Run<'_>, used: &Emitted<'_>, conn: &Conn<'_>, call: &Rpc<'_>, tally: &mut Tally) {
+    let (Some(cancelled), Some(answer)) = (conn.cancellation(call), call.answer()) else { return };
+    if let Some(follow) = run.follow(used) {
+        let told = once::one_result(run, used);
+        if told.has_failed() {
+            let reason = format!("the cancelled call of `{}` did not end in one result", used.planned.tool);
+            tally.fails(reason, [answer.event, cancelled, follow.event]);
+        } else {
+            tally.holds([answer.event, cancelled, follow.event]);
+        }
+    } else if run.end_reason() == Some("exit")
+        && run.own_exit().is_none()
+        && run.plan.stop.is_none()
+        && let Some(exit) = run.of(Kind::HostExit).last()
+    {
+        let reason = format!("the host did not survive the cancelled call of `{}`", used.planned.tool);
+        tally.fails(reason, [answer.event, cancelled, exit]);
+    }
+}
+
+/// A call that was in flight when the user interrupted is cancelled by a notification, unless its connection ends.
+fn signal(run: &Run<'_>, used: &Emitted<'_>, conn: &Conn<'_>, call: &Rpc<'_>, tally: &mut Tally) {
+    let Some(interrupt) = run.interruption(used) else { return };
+    if call.answer().is_some_and(|answer| !after(answer.event, interrupt)) {
+        return;
+    }
+    if let Some(cancelled) = conn.cancellation(call) {
+        return tally.holds([interrupt, call.event, cancelled]);
+    }
+    // Whoever went on, or was given a quiet time, has had its time to say so.
+    let quiet = run.of(Kind::Quiet).find(|event| event.n > interrupt.n && event.step == interrupt.step);
+    let went_on = run.follow(used).map(|follow| follow.event).or(quiet).or_else(|| run.own_exit());
+    let Some(went_on) = went_on.filter(|event| conn.end().is_none_or(|end| after(end, event))) else { return };
+    let reason = format!("the call of `{}` was given up by the user and not cancelled", used.planned.tool);
+    tally.fails(reason, [interrupt, call.event, went_on]);
+}
+
+/// The same for a call that was given up for whatever reason, where the end of the connection is a signal as well.
+fn signals(view: &View<'_>) -> Tally {
+    let mut tally = Tally::default();
     for run in &view.runs {
         for used in &run.uses {
             for (conn, call) in run.calls(used) {
-                timeout(run, used, conn, call, &mut given_up);
+                signal(run, used, conn, call, &mut tally);
+                super::timeout::cancelled(run, used, conn, call, &mut tally);
             }
         }
     }
-    sheet.close("timeout.sends-cancel", given_up, "every call that was given up was cancelled");
-}
-
-/// The ids that the host's cancellations name.
-fn cancellations<'v, 'a>(conn: &'v Conn<'a>) -> impl Iterator<Item = (&'v Json, &'a Event)> + use<'v, 'a> {
-    conn.host_lines().filter_map(|line: &'v Line<'a>| match &line.message {
-        Message::Notification { method, params } if method == "notifications/cancelled" => {
-            Some((params.as_ref()?.get("requestId")?, line.event))
-        }
-        _ => None,
-    })
-}
-
-/// A call whose failure was told while the server still owed its answer. A host that ends the connection instead has
-/// nobody left to tell.
-fn timeout(run: &Run<'_>, used: &Emitted<'_>, conn: &Conn<'_>, call: &Rpc<'_>, tally: &mut Tally) {
-    let Some(told) = run.told(used).filter(|told| told.flag != Some(false)) else { return };
-    let told = told.exchange.event;
-    let answered = call.answer().is_some_and(|answer| !after(answer.event, told));
-    if answered || conn.end().is_some_and(|end| !after(end, told)) {
-        return;
-    }
-    match cancellations(conn).find(|(id, _)| rpc::same_id(id, &call.id)) {
-        Some((_, cancelled)) => tally.holds([call.event, cancelled, told]),
-        None => {
-            let reason = format!("the call of `{}` was given up and not cancelled", used.planned.tool);
-            tally.fails(reason, [call.event, told]);
-        }
-    }
+    tally
 }

@@ -7,7 +7,7 @@ use crate::check::{errors, reading};
 use crate::json::Json;
 
 pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>) {
-    let reasons = per_use(view, |run, used| match run.calls(used).last() {
+    let reasons = per_use(view, |run, used| match run.settled_call(used) {
         Some((_, call)) if call.is_tool_error() => errors::reason_is_told(run, used, call),
         _ => Tally::default(),
     });
@@ -30,7 +30,7 @@ pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>) {
 
 fn message_is_told(run: &Run<'_>, used: &Emitted<'_>) -> Tally {
     let mut tally = Tally::default();
-    let error = run.calls(used).last().and_then(|(_, call)| call.error());
+    let error = run.settled_call(used).and_then(|(_, call)| call.error());
     let Some(((answer, error), told)) = error.zip(run.told(used)) else { return tally };
     let message = error.str("message").unwrap_or_default();
     if told.reading.says([message]) {
@@ -44,7 +44,7 @@ fn message_is_told(run: &Run<'_>, used: &Emitted<'_>) -> Tally {
 
 fn blocks_in_order(run: &Run<'_>, used: &Emitted<'_>) -> Tally {
     let mut tally = Tally::default();
-    let result = run.calls(used).last().and_then(|(_, call)| call.result());
+    let result = run.settled_call(used).and_then(|(_, call)| call.result());
     let Some(((answer, result), told)) = result.zip(run.told(used)) else { return tally };
     let blocks = reading::blocks(result);
     if blocks.len() < 2 {
@@ -61,7 +61,7 @@ fn blocks_in_order(run: &Run<'_>, used: &Emitted<'_>) -> Tally {
 
 fn image(run: &Run<'_>, used: &Emitted<'_>) -> Tally {
     let mut tally = Tally::default();
-    let result = run.calls(used).last().and_then(|(_, call)| call.result());
+    let result = run.settled_call(used).and_then(|(_, call)| call.result());
     let Some(((answer, result), told)) = result.zip(run.told(used)) else { return tally };
     let content = result.get("content").map(Json::items).unwrap_or_default();
     if !content.iter().any(|block| block.str("type") == Some("image")) {
@@ -79,7 +79,7 @@ fn image(run: &Run<'_>, used: &Emitted<'_>) -> Tally {
 /// Text or structured content is told, and neither of them makes a success an error.
 fn structured(run: &Run<'_>, used: &Emitted<'_>) -> Tally {
     let mut tally = Tally::default();
-    let Some((_, call)) = run.calls(used).last().filter(|(_, call)| !call.is_tool_error()) else { return tally };
+    let Some((_, call)) = run.settled_call(used).filter(|(_, call)| !call.is_tool_error()) else { return tally };
     let Some(((answer, result), told)) = call.result().zip(run.told(used)) else { return tally };
     if result.get("structuredContent").is_none() {
         return tally;
@@ -96,7 +96,7 @@ fn structured(run: &Run<'_>, used: &Emitted<'_>) -> Tally {
 /// A result that nobody can read is told as a failure, or at least not with its content.
 fn unknown_type(run: &Run<'_>, used: &Emitted<'_>) -> Tally {
     let mut tally = Tally::default();
-    let Some((_, call)) = run.calls(used).last() else { return tally };
+    let Some((_, call)) = run.settled_call(used) else { return tally };
     let (Some(kind), Some((answer, result)), Some(told)) = (call.unknown_type(), call.result(), run.told(used))
     else {
         return tally;

@@ -66,7 +66,7 @@ pub(super) const FAULTS: &[TraceFault] = &[
         |plan, trace| {
             found(plan, trace, |hunt, tape| {
                 let offer = hunt.follow.offers.iter().find(|offer| offer.tool == hunt.search.planned.tool)?;
-                let mut entry = hunt.follow.entry(offer)?.raw.clone();
+                let mut entry = hunt.follow.entry_of(offer)?.raw.clone();
                 entry.set("defer_loading", false);
                 let entry = match &offer.published.namespace {
                     Some(namespace) => Json::object([

@@ -184,6 +184,37 @@ pub(super) const RULES: &[Requirement] = &[
         "A cancellation names only a request that the host has sent.",
     ),
     rule(
+        "cancel.user-abort-signals",
+        Level::Should,
+        MODERN,
+        "A call that is given up is signalled: by a notification, or by the end of its connection.",
+    ),
+    rule(
+        "stdio.cancel-by-notification",
+        Level::Must,
+        MODERN,
+        "A call that the user gives up is cancelled by a notification that names it.",
+    ),
+    told(
+        "cancel.late-response-ignored",
+        Level::Should,
+        ALL,
+        "An answer that comes after its request was given up does not reach the model.",
+    ),
+    told(
+        "cancel.races-handled",
+        Level::Must,
+        ALL,
+        "A cancelled call that is answered all the same ends in one result, and the host goes on.",
+    ),
+    told("timeout.established", Level::Should, ALL, "A call that is never answered comes to an end."),
+    told(
+        "timeout.configurable",
+        Level::Should,
+        SINCE_2025_03,
+        "The limit that is set for a call decides when it is given up.",
+    ),
+    rule(
         "timeout.sends-cancel",
         Level::Should,
         SINCE_2025_03,
@@ -202,6 +233,24 @@ pub(super) const RULES: &[Requirement] = &[
         "One malformed entry of a list does not take the valid ones away.",
     ),
     rule("tools.list-changed.refetch", Level::Trait, ALL, "A changed list is asked for again."),
+    rule(
+        "tools.list-changed.removed-tool-not-called",
+        Level::Trait,
+        ALL,
+        "A tool that vanished from the list is neither offered nor called.",
+    ),
+    rule(
+        "subscriptions.opt-in-filter",
+        Level::Trait,
+        MODERN,
+        "A stream for changes is opened with a filter that says which.",
+    ),
+    rule(
+        "subscriptions.capability-gated",
+        Level::Trait,
+        MODERN,
+        "Only changes that the server declares are listened to.",
+    ),
     rule(
         "modern.meta.protocol-version",
         Level::Must,

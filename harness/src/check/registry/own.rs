@@ -107,6 +107,18 @@ pub(super) const EXPECTATIONS: &[Requirement] = &[
         "A `call` step: one call at the right server with the registered name and equal arguments, and one result that \
          contains the reply.",
     ),
+    invariant(
+        "expect.change",
+        Vantage::Hop,
+        &["tools.list-changed.refetch"],
+        "A `change` step: the list is asked for again as often as it says, and the next model request shows the change.",
+    ),
+    invariant(
+        "expect.cancelled",
+        Vantage::Wire,
+        &["stdio.cancel-by-notification"],
+        "An `expect` during a call: every call in flight is cancelled.",
+    ),
     invariant("expect.told", Vantage::Model, &[], "The model is told of a result what the step says."),
     invariant(
         "expect.deny",

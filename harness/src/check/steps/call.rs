@@ -27,6 +27,11 @@ pub(super) fn judge(run: &Run<'_>, planned: &PlannedUse) -> Judged {
 /// The calls of a use that must be called.
 pub(super) fn called(run: &Run<'_>, used: &Emitted<'_>) -> Tally {
     let mut tally = Tally::default();
+    if let (true, Some(interrupt)) = (used.calls.is_empty(), run.interruption(used)) {
+        // The user lost patience before the host came to it.
+        tally.holds([used.reply, interrupt]);
+        return tally;
+    }
     if used.calls.is_empty() {
         let end = run.follow(used).map(|exchange| exchange.event).or_else(|| run.own_exit());
         tally.fails(format!("`{}` was never called", used.planned.tool), [used.reply].into_iter().chain(end));
@@ -42,7 +47,8 @@ pub(super) fn called(run: &Run<'_>, used: &Emitted<'_>) -> Tally {
 pub(super) fn result(run: &Run<'_>, used: &Emitted<'_>) -> Tally {
     let mut tally = once::one_result(run, used);
     let Some(told) = run.told(used) else {
-        if run.follow(used).is_none() {
+        // A turn that the user interrupts need not tell anybody.
+        if run.follow(used).is_none() && run.interruption(used).is_none() {
             let end = run.of(Kind::HostExit).last().or_else(|| run.of(Kind::RunEnd).last());
             let reason = format!("the run ended before the result of `{}` was told", used.planned.tool);
             tally.fails(reason, [used.reply].into_iter().chain(end));
@@ -50,7 +56,7 @@ pub(super) fn result(run: &Run<'_>, used: &Emitted<'_>) -> Tally {
         return tally;
     };
     // Of several calls under a licence, the last one has the reply.
-    let Some((answer, reply)) = run.calls(used).last().and_then(|(_, call)| call.result()) else {
+    let Some((answer, reply)) = run.settled_call(used).and_then(|(_, call)| call.result()) else {
         return tally;
     };
     if reading::contains(told.reading, reply) {

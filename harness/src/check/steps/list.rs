@@ -2,17 +2,19 @@
 
 use std::ops::Range;
 
-use super::{Judged, close, every, turn_after, unreached};
+use super::{Judged, close, every, unreached};
+use crate::check::catalogue::listen;
 use crate::check::sheet::{Sheet, Tally};
 use crate::check::stable_list::is_gated;
-use crate::check::view::{Conn, Exchange, Run, View, after};
+use crate::check::view::{Conn, Exchange, Rpc, Run, View, after};
 use crate::diagnostic::Spanned;
 use crate::json::Json;
+use crate::revision::Era;
 use crate::scenario::ast::{Step, ToolRef, Verb};
-use crate::trace::event::Event;
+use crate::trace::event::{Event, Kind};
 
 pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>, index: usize, step: &Step) {
-    let Verb::List { server, offers, hidden, alive } = &step.verb else {
+    let Verb::List { server, offers, hidden, alive, listens } = &step.verb else {
         return;
     };
     let key = server.value.as_str();
@@ -24,11 +26,16 @@ pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>, index: usize, step: 
         if let Some(alive) = alive {
             tally.absorb(alive_at_first_request(run, key, alive.value));
         }
+        if run.plan.key.revision.era() == Era::Modern
+            && let Some(listens) = listens
+        {
+            listening(run, key, listens.value, &mut tally);
+        }
         Judged::Facts(tally)
     });
     close(sheet, "expect.list", &step.span, judged, "every page was asked for");
     if !offers.is_empty() || !hidden.is_empty() {
-        let judged = every(view, |run| offered(run, key, (index, turn_after(view.plan, index)), offers, hidden));
+        let judged = every(view, |run| offered(run, key, index, offers, hidden));
         close(
             sheet,
             "expect.offers",
@@ -80,16 +87,32 @@ pub(in crate::check) enum Chain<'a> {
     None,
 }
 
-/// Follows the cursors of a connection from its first `tools/list` without one.
+/// Follows the cursors of a connection from each `tools/list` without one.
 pub(in crate::check) fn chain<'a>(conn: &Conn<'a>) -> Chain<'a> {
     let lists: Vec<_> = conn.rpcs.iter().filter(|rpc| rpc.method == "tools/list").collect();
+    let (mut complete, mut partial) = (Vec::new(), Vec::new());
+    for (at, _) in lists.iter().enumerate().filter(|(_, rpc)| rpc.param("cursor").is_none()) {
+        match walk(&lists[at..]) {
+            Chain::Complete(events) => complete.extend(events),
+            Chain::Partial(events) => partial.extend(events),
+            Chain::None => {}
+        }
+    }
+    match lists.first() {
+        Some(_) if !complete.is_empty() => Chain::Complete(complete),
+        Some(first) if partial.is_empty() => Chain::Partial(vec![first.event]),
+        Some(_) => Chain::Partial(partial),
+        None => Chain::None,
+    }
+}
+
+/// Follows the cursors from the first of these requests.
+fn walk<'a>(lists: &[&Rpc<'a>]) -> Chain<'a> {
     let mut events = Vec::new();
     let mut seen: Vec<&Json> = Vec::new();
-    let mut next = lists.iter().find(|rpc| rpc.param("cursor").is_none() && rpc.result().is_some());
+    let mut next = lists.first();
     while let Some(rpc) = next {
-        let Some((answer, page)) = rpc.result() else {
-            break;
-        };
+        let Some((answer, page)) = rpc.result() else { break };
         events.extend([rpc.event, answer]);
         let Some(cursor) = page.get("nextCursor") else {
             return Chain::Complete(events);
@@ -101,11 +124,7 @@ pub(in crate::check) fn chain<'a>(conn: &Conn<'a>) -> Chain<'a> {
         seen.push(cursor);
         next = lists.iter().find(|rpc| rpc.param("cursor") == Some(cursor) && rpc.result().is_some());
     }
-    match lists.first() {
-        Some(first) if events.is_empty() => Chain::Partial(vec![first.event]),
-        Some(_) => Chain::Partial(events),
-        None => Chain::None,
-    }
+    if events.is_empty() { Chain::None } else { Chain::Partial(events) }
 }
 
 /// Cursors that came back without having been given before on the connection.
@@ -118,6 +137,22 @@ pub(in crate::check) fn invented_cursors<'a>(conn: &Conn<'a>) -> Vec<(Json, &'a 
             .any(|(answer, page)| page.get("nextCursor") == Some(cursor) && !after(answer, event))
     };
     asked.filter(|(cursor, event)| !given(cursor, event)).map(|(cursor, event)| (cursor.clone(), event)).collect()
+}
+
+/// Whether some connection opened a stream for changes of the list. Where none is wanted, that the host read the list without one
+/// is all there is to see.
+fn listening(run: &Run<'_>, key: &str, wanted: bool, tally: &mut Tally) {
+    let stream = run.conns_of(key).find_map(listen::tools_stream);
+    match (stream, wanted) {
+        (Some((request, acknowledged)), true) => tally.holds([request, acknowledged]),
+        (Some((request, _)), false) => {
+            tally.fails(format!("a stream for changes of `{key}` was opened"), [request]);
+        }
+        (None, true) => {
+            tally.fails(format!("no stream for changes of `{key}` was opened"), run.first_contact());
+        }
+        (None, false) => {}
+    }
 }
 
 /// The connections that were open when the model was first asked.
@@ -142,17 +177,46 @@ fn alive_at_first_request(run: &Run<'_>, key: &str, wanted: u32) -> Tally {
     tally
 }
 
+/// The time between two changes of a server by the steps. What a `list` step says of its tools holds from the change before it to
+/// the one behind it.
+struct Window<'a> {
+    from: Option<&'a Event>,
+    to: Option<&'a Event>,
+}
+
+impl<'a> Window<'a> {
+    fn of(run: &Run<'a>, key: &str, step: usize) -> Self {
+        let changes = || run.of(Kind::Change).filter(|change| change.server.as_deref() == Some(key));
+        let place = |change: &Event| change.step.map(|at| at as usize);
+        Self {
+            from: changes().filter(|change| place(change) < Some(step)).last(),
+            to: changes().find(|change| place(change) > Some(step)),
+        }
+    }
+
+    /// Whether a request belongs to it. The request whose reply is held for a change was made before it.
+    fn has(&self, exchange: &Exchange<'_>) -> bool {
+        self.from.is_none_or(|from| after(exchange.event, from))
+            && self.to.is_none_or(|to| !after(exchange.event, to))
+    }
+}
+
 /// Where tools are searched for, each name of the step was searched for in a turn of its own, and what was not found is
 /// not offered. What an earlier search found says nothing of what the host offers now.
 fn offered(
     run: &Run<'_>,
     key: &str,
-    (step, turn): (usize, usize),
+    step: usize,
     offers: &[Spanned<String>],
     hidden: &[Spanned<String>],
 ) -> Judged {
-    let exchanges: Vec<&Exchange<'_>> =
-        run.main_line().filter(|exchange| exchange.request.is_some() && exchange.turn >= Some(turn)).collect();
+    // A step behind the last reply speaks of that one.
+    let last = run.plan.turns.len().saturating_sub(1);
+    let turn = run.plan.next_turns.get(step).map(|&turn| turn.min(last));
+    let window = Window::of(run, key, step);
+    let shows =
+        |exchange: &&Exchange<'_>| exchange.request.is_some() && exchange.turn >= turn && window.has(exchange);
+    let exchanges: Vec<&Exchange<'_>> = run.main_line().filter(shows).collect();
     if exchanges.is_empty() {
         return Judged::Untestable("the model was never asked after this step".to_owned());
     }

@@ -2,9 +2,11 @@
 
 mod ask;
 mod call;
+pub(super) mod change;
 pub(super) mod connect;
 mod counts;
 mod deny;
+mod during;
 pub(super) mod list;
 mod model_api;
 mod run_ends;
@@ -19,8 +21,8 @@ use super::finding::{Finding, Level, Verdict};
 use super::sheet::{Sheet, Tally};
 use super::view::{Emitted, Run, View};
 use crate::json::Json;
-use crate::plan::{Plan, PlannedUse};
-use crate::scenario::ast::{Outcome, UseKind, Verb};
+use crate::plan::PlannedUse;
+use crate::scenario::ast::{During, Outcome, UseKind, Verb};
 use crate::trace::event::{Event, Kind};
 
 /// What came of one expectation.
@@ -32,22 +34,23 @@ pub(super) enum Judged {
 }
 
 pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>) {
-    let mut says = 0;
     for (index, step) in view.plan.scenario.steps.iter().enumerate() {
         let first = sheet.findings.len();
         search::check(view, sheet, index);
         match &step.verb {
             Verb::Connect { servers, spawns } => connect::check(view, sheet, servers, spawns.as_ref(), &step.span),
             Verb::List { .. } => list::check(view, sheet, index, step),
-            Verb::Uses(_) => {
+            Verb::Change(change) => change::check(view, sheet, index, change),
+            Verb::Uses { during, .. } => {
                 for planned in view.plan.uses.iter().filter(|planned| planned.step == index) {
                     one_use(view, sheet, planned);
                 }
+                for change in during.iter().filter_map(During::change) {
+                    change::check(view, sheet, index, change);
+                }
+                during::check(view, sheet, index, during);
             }
-            Verb::Say(_) => {
-                say::check(view, sheet, says, &step.span);
-                says += 1;
-            }
+            Verb::Say(_) => say::check(view, sheet, index, &step.span),
             Verb::Stop(stop) => stop::check(view, sheet, stop.value, &step.span),
             Verb::Prompt(_) => {}
         }
@@ -177,15 +180,4 @@ fn soften(view: &View<'_>, finding: &mut Finding) {
     finding.level = Level::Trait;
     finding.verdict = Verdict::Trait;
     finding.value = Some(value.to_owned());
-}
-
-/// The first turn of the script that follows a step: the model requests from there on show what the step is about.
-fn turn_after(plan: &Plan, step: usize) -> usize {
-    let later = |turn: &crate::plan::Turn| {
-        let uses = turn.uses.iter().filter_map(|&at| plan.uses.get(at)).map(|planned| planned.step);
-        let searches = turn.searches.iter().filter_map(|&at| plan.searches.get(at)).map(|planned| planned.step);
-        uses.chain(searches).any(|of| of > step)
-    };
-    let last = plan.turns.len().saturating_sub(1);
-    plan.turns.iter().position(later).unwrap_or(last)
 }

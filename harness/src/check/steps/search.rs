@@ -51,7 +51,7 @@ fn finds(run: &Run<'_>, search: &Search<'_>) -> Tally {
         tally.fails(reason, [*answer, search.reply, exchange.event]);
         return tally;
     };
-    let entry = exchange.entry(offer).and_then(|entry| entry.schema.as_ref());
+    let entry = exchange.entry_of(offer).and_then(|entry| entry.schema.as_ref());
     let wanted = run.entry_before(tool, exchange.event).and_then(|(_, entry)| entry.get("inputSchema"));
     match entry.zip(wanted).and_then(|(given, wanted)| definition::lost(wanted, given)) {
         Some(lost) => {

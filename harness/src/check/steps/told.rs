@@ -2,8 +2,10 @@
 
 use super::{Judged, emitted};
 use crate::check::arguments::brief;
+use crate::check::catalogue::timeout;
 use crate::check::sheet::Tally;
-use crate::check::view::{Run, Told as Heard};
+use crate::check::view::{Emitted, Run, Told as Heard, after};
+use crate::json::Json;
 use crate::plan::PlannedUse;
 use crate::scenario::ast::Told;
 use crate::trace::event::Kind;
@@ -21,6 +23,9 @@ pub(super) fn judge(run: &Run<'_>, planned: &PlannedUse, wanted: &Told) -> Judge
                 None => tally.holds(events),
                 Some(reason) => tally.fails(reason, events),
             }
+            if wanted.before.is_some() {
+                in_time(run, used, &heard, &mut tally);
+            }
         }
         None => {
             let end = run.follow(used).map(|exchange| exchange.event).or_else(|| run.of(Kind::HostExit).last());
@@ -29,6 +34,23 @@ pub(super) fn judge(run: &Run<'_>, planned: &PlannedUse, wanted: &Told) -> Judge
         }
     }
     Judged::Facts(tally)
+}
+
+/// Told before the server answered, and before the harness found it overdue.
+fn in_time(run: &Run<'_>, used: &Emitted<'_>, heard: &Heard<'_, '_>, tally: &mut Tally) {
+    let (tool, told) = (&used.planned.tool, heard.exchange.event);
+    let answers = run.calls(used).flat_map(|(_, call)| &call.answers);
+    for answer in answers.filter(|answer| !after(answer.event, told)) {
+        tally.fails(format!("`{tool}` was answered before its result was told"), [answer.event, told]);
+    }
+    match timeout::overdue(run, used) {
+        Some(overdue) if !after(overdue, told) => {
+            let ms = overdue.data.get("ms").map(Json::to_string).unwrap_or_default();
+            tally
+                .fails(format!("the result of `{tool}` was not told within {ms} ms"), [used.reply, overdue, told]);
+        }
+        _ => tally.holds([used.reply, told]),
+    }
 }
 
 /// The first thing that was not told, as a sentence.

@@ -7,31 +7,18 @@ use crate::scenario::ast::ToolRef;
 
 impl Host<'_> {
     pub(super) fn body(&self) -> Json {
-        let prompt = self.plan.prompts[0].as_str();
         match self.plan.profile.model.api {
-            ApiName::AnthropicMessages => {
-                let text = Json::object([("type", "text"), ("text", prompt)]);
-                let first = Json::object([("role", Json::from("user")), ("content", Json::array([text]))]);
-                Json::object([
-                    ("model", Json::from("m")),
-                    ("max_tokens", 1000.into()),
-                    ("stream", true.into()),
-                    ("tools", self.flat()),
-                    ("messages", Json::array([first].into_iter().chain(self.history.iter().cloned()))),
-                ])
-            }
+            ApiName::AnthropicMessages => Json::object([
+                ("model", Json::from("m")),
+                ("max_tokens", 1000.into()),
+                ("stream", true.into()),
+                ("tools", self.flat()),
+                ("messages", Json::Array(self.history.clone())),
+            ]),
             ApiName::Synthetic => {
-                let first = synthetic("user", Json::array([Json::object([("type", "text"), ("text", prompt)])]));
-                let messages = [first].into_iter().chain(self.history.iter().cloned());
-                Json::object([("tools", self.flat()), ("messages", Json::array(messages))])
+                Json::object([("tools", self.flat()), ("messages", Json::Array(self.history.clone()))])
             }
             ApiName::OpenaiResponses => {
-                let text = Json::object([("type", "input_text"), ("text", prompt)]);
-                let first = Json::object([
-                    ("type", Json::from("message")),
-                    ("role", "user".into()),
-                    ("content", Json::array([text])),
-                ]);
                 // What was found stands in the results of the searches.
                 let all = |_: &ToolRef| true;
                 let tools = if self.searches() { Json::array([search_tool()]) } else { self.spaces(all) };
@@ -40,7 +27,7 @@ impl Host<'_> {
                     ("stream", true.into()),
                     ("store", false.into()),
                     ("tools", tools),
-                    ("input", Json::array([first].into_iter().chain(self.history.iter().cloned()))),
+                    ("input", Json::Array(self.history.clone())),
                 ])
             }
         }
@@ -120,6 +107,28 @@ impl Host<'_> {
         ])
     }
 
+    /// Puts a message of the user into the history, in the form of the API.
+    pub(super) fn hear(&mut self, prompt: &str) {
+        let message = match self.plan.profile.model.api {
+            ApiName::AnthropicMessages => {
+                let text = Json::object([("type", "text"), ("text", prompt)]);
+                Json::object([("role", Json::from("user")), ("content", Json::array([text]))])
+            }
+            ApiName::Synthetic => {
+                synthetic("user", Json::array([Json::object([("type", "text"), ("text", prompt)])]))
+            }
+            ApiName::OpenaiResponses => {
+                let text = Json::object([("type", "input_text"), ("text", prompt)]);
+                Json::object([
+                    ("type", Json::from("message")),
+                    ("role", "user".into()),
+                    ("content", Json::array([text])),
+                ])
+            }
+        };
+        self.history.push(message);
+    }
+
     /// Puts the reply and the results into the history, in the form of the API.
     pub(super) fn remember(&mut self, blocks: &Json, told: &[(String, Told)]) {
         match self.plan.profile.model.api {
@@ -144,8 +153,11 @@ impl Host<'_> {
                         ("is_error", is_error.into()),
                     ])
                 });
-                let user = Json::object([("role", Json::from("user")), ("content", Json::array(results))]);
-                self.history.extend([assistant, user]);
+                self.history.push(assistant);
+                if !told.is_empty() {
+                    self.history
+                        .push(Json::object([("role", Json::from("user")), ("content", Json::array(results))]));
+                }
             }
             ApiName::Synthetic => {
                 let results = told.iter().map(|(id, told)| {

@@ -1,7 +1,11 @@
 //! A correct host, as small as it can be: it opens, lists, offers, checks, asks, calls and tells.
 
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
 use super::tape::Tape;
 use crate::check::schema;
+use crate::director::{Direction, Director, Load};
 use crate::json::Json;
 use crate::model::{Engine, Ours, Prompts, Role, api};
 use crate::plan::{Plan, Published};
@@ -27,6 +31,13 @@ pub(super) struct Link {
     next_id: i64,
     pub(super) tools: Vec<Json>,
     alive: bool,
+    /// Whether it was good enough once to be opened again.
+    was_listed: bool,
+    /// The events of its requests, by id.
+    requests: HashMap<String, u32>,
+    /// Whether its list has changed since it was last asked for, and whether a change was followed in this turn.
+    changed: bool,
+    followed: bool,
 }
 
 pub(super) struct Host<'p> {
@@ -38,6 +49,15 @@ pub(super) struct Host<'p> {
     pub(super) history: Vec<Json>,
     /// What searches have found.
     pub(super) found: Vec<ToolRef>,
+    director: Director<'p>,
+    /// Events that the director has seen.
+    shown: usize,
+    /// The time, which passes only when somebody waits.
+    now: Instant,
+    /// Connections so far.
+    conns: u32,
+    /// The user has interrupted the turn.
+    interrupted: bool,
 }
 
 /// What a call came to.
@@ -60,8 +80,20 @@ pub(super) fn play(plan: &Plan, habits: Habits) -> Vec<Event> {
     let mut tape = Tape::default();
     for (at, role) in roles.into_iter().enumerate() {
         tape.run = u32::try_from(at).unwrap() + 1;
-        let mut host =
-            Host { plan, habits, role, tape, links: Vec::new(), history: Vec::new(), found: Vec::new() };
+        let mut host = Host {
+            plan,
+            habits,
+            role,
+            shown: tape.events.len(),
+            tape,
+            links: Vec::new(),
+            history: Vec::new(),
+            director: Director::new(plan),
+            now: Instant::now(),
+            conns: 0,
+            interrupted: false,
+            found: Vec::new(),
+        };
         host.run();
         tape = host.tape;
     }
@@ -85,9 +117,8 @@ impl Host<'_> {
         self.tape.fact(Kind::RunStart, None, start);
         self.tape.fact(Kind::HostStart, None, Json::empty());
         self.tape.tick();
-        self.tape.write(Kind::Prompt, None, None, Some(self.plan.prompts[0].clone().into_bytes()), Json::Null);
         for at in 0..self.plan.servers.len() {
-            self.open(at);
+            self.configure(at);
         }
         let stopped = self.converse();
         for at in 0..self.links.len() {
@@ -102,24 +133,52 @@ impl Host<'_> {
         self.tape.fact(Kind::RunEnd, None, Json::object([("reason", "exit")]));
     }
 
+    fn configure(&mut self, at: usize) {
+        let planned = &self.plan.servers[at];
+        let (key, revision) = (&planned.key, self.plan.key.revision);
+        let server = Server::new(key, planned.script.clone(), revision, planned.words.clone(), self.plan.key.seed);
+        self.links.push(Link {
+            key: key.clone(),
+            conn: 0,
+            server,
+            next_id: 1,
+            tools: Vec::new(),
+            alive: false,
+            was_listed: false,
+            requests: HashMap::new(),
+            changed: false,
+            followed: false,
+        });
+        self.open(at);
+    }
+
     fn open(&mut self, at: usize) {
         let planned = &self.plan.servers[at];
         let (key, revision) = (&planned.key, self.plan.key.revision);
-        let mut server =
-            Server::new(key, planned.script.clone(), revision, planned.words.clone(), self.plan.key.seed);
-        let conn = u32::try_from(at).unwrap() + 1;
-        let start =
-            Json::object([("pid", Json::from(100 + at)), ("canaries", Json::array([planned.canary().as_str()]))]);
+        self.conns += 1;
+        let conn = self.conns;
+        let start = Json::object([
+            ("pid", Json::from(100 + conn)),
+            ("canaries", Json::array([planned.canary().as_str()])),
+        ]);
         self.tape.fact(Kind::ServerStart, Some((key, conn)), start);
-        let acts = server.open(conn);
-        self.links.push(Link { key: key.clone(), conn, server, next_id: 1, tools: Vec::new(), alive: true });
-        self.perform(at, acts, None);
+        let link = &mut self.links[at];
+        (link.conn, link.alive) = (conn, true);
+        link.requests.clear();
+        let acts = link.server.open(conn);
+        self.perform(at, acts);
         let welcome = match revision.era() {
             Era::Legacy => self.shake_hands(at),
             Era::Modern => self.request(at, "server/discover", Json::empty()).and_then(Result::ok),
         };
         match welcome {
-            Some(welcome) if welcome.at(&["capabilities", "tools"]).is_some() => self.list(at),
+            Some(welcome) if welcome.at(&["capabilities", "tools"]).is_some() => {
+                let changes = welcome.at(&["capabilities", "tools", "listChanged"]) == Some(&true.into());
+                if changes && revision.era() == Era::Modern {
+                    self.listen(at);
+                }
+                self.list(at);
+            }
             Some(_) => {}
             None => self.close(at),
         }
@@ -141,7 +200,16 @@ impl Host<'_> {
         Some(welcome)
     }
 
+    /// Asks for word of changes. The answer comes when the stream ends, so nobody waits for it.
+    fn listen(&mut self, at: usize) {
+        let changes = Json::object([("toolsListChanged", true)]);
+        let line = self.asking(at, "subscriptions/listen", Json::object([("notifications", changes)])).1;
+        self.line(at, &line);
+    }
+
     fn list(&mut self, at: usize) {
+        self.links[at].tools.clear();
+        self.links[at].was_listed = true;
         let mut params = Json::empty();
         while let Some(Ok(page)) = self.request(at, "tools/list", params) {
             let tools = page.get("tools").map(Json::items).unwrap_or_default();
@@ -162,10 +230,32 @@ impl Host<'_> {
     }
 
     /// A request with its response; nothing where the server is gone.
-    fn request(&mut self, at: usize, method: &str, mut params: Json) -> Option<Result<Json, Json>> {
+    fn request(&mut self, at: usize, method: &str, params: Json) -> Option<Result<Json, Json>> {
         if !self.links[at].alive {
             return None;
         }
+        let (id, line) = self.asking(at, method, params);
+        let limit = self.plan.scenario.limits.call.unwrap_or(60_000);
+        let patience = self.now + Duration::from_millis(limit.into());
+        let is_answer = |message: &Json| message.get("id").and_then(Json::as_i64) == Some(id);
+        let mut answer = self.line(at, &line).into_iter().find(is_answer);
+        // Whoever waits lets time pass, and then something may be done that brings the answer.
+        while answer.is_none() && self.links[at].alive && !self.interrupted {
+            let Some(timer) = self.director.timer().filter(|timer| *timer < patience) else { break };
+            self.now = self.now.max(timer);
+            let told = self.direct();
+            answer =
+                told.into_iter().find(|(of, message)| *of == at && is_answer(message)).map(|(_, message)| message);
+        }
+        let answer = answer?;
+        Some(match (answer.get("result"), answer.get("error")) {
+            (Some(result), _) => Ok(result.clone()),
+            (None, error) => Err(error.cloned().unwrap_or(Json::Null)),
+        })
+    }
+
+    /// The id and the line of the next request.
+    fn asking(&mut self, at: usize, method: &str, mut params: Json) -> (i64, Json) {
         if self.plan.key.revision.era() == Era::Modern {
             let mut meta = params.get("_meta").cloned().unwrap_or_else(Json::empty);
             meta.set("io.modelcontextprotocol/protocolVersion", self.plan.key.revision.as_str());
@@ -182,12 +272,7 @@ impl Host<'_> {
             ("method", method.into()),
             ("params", params),
         ]);
-        let answers = self.line(at, &line);
-        let answer = answers.into_iter().find(|answer| answer.get("id").and_then(Json::as_i64) == Some(id))?;
-        Some(match (answer.get("result"), answer.get("error")) {
-            (Some(result), _) => Ok(result.clone()),
-            (None, error) => Err(error.cloned().unwrap_or(Json::Null)),
-        })
+        (id, line)
     }
 
     fn line(&mut self, at: usize, line: &Json) -> Vec<Json> {
@@ -197,18 +282,83 @@ impl Host<'_> {
         let (key, conn) = (link.key.clone(), link.conn);
         let end = Json::object([("end", "lf")]);
         let n = self.tape.write(Kind::ToServer, Some((&key, conn)), None, Some(bytes.clone()), end);
+        if let Some(id) = line.get("id").filter(|_| line.get("method").is_some()) {
+            self.links[at].requests.insert(id.to_string(), n);
+        }
         let acts = self.links[at].server.line(conn, &bytes);
-        let sent = self.perform(at, acts, Some(n));
+        let mut sent = self.perform(at, acts);
         sent.iter().for_each(|message| self.answer(at, message));
+        sent.extend(self.direct().into_iter().filter(|(of, _)| *of == at).map(|(_, message)| message));
         sent
+    }
+
+    /// Does what the director says, and gives what servers then say.
+    fn direct(&mut self) -> Vec<(usize, Json)> {
+        let mut sent = Vec::new();
+        loop {
+            while let Some(event) = self.tape.events.get(self.shown) {
+                self.director.see(event, self.now);
+                self.shown += 1;
+            }
+            let Some(direction) = self.director.next(self.now, || Load::Calm) else { return sent };
+            self.tape.tick();
+            let acts: Vec<(usize, u32, Act)> = match direction {
+                Direction::Interrupt { step } => {
+                    self.tape.order(Kind::Interrupt, None, step, Json::Null);
+                    self.interrupted = true;
+                    Vec::new()
+                }
+                Direction::Quiet { step, waited_for, ms } => {
+                    let data = Json::object([("for", Json::from(waited_for)), ("ms", ms.into())]);
+                    self.tape.order(Kind::Quiet, None, step, data);
+                    Vec::new()
+                }
+                Direction::Overdue { index, ms } => {
+                    let data = Json::object([("use", Json::from(index)), ("ms", ms.into())]);
+                    self.tape.order(Kind::Overdue, None, self.plan.uses[index].step, data);
+                    Vec::new()
+                }
+                Direction::Change { step, change } => {
+                    let key = change.server.value.as_str();
+                    self.tape.order(Kind::Change, Some(key), step, Json::object([("announce", change.announce)]));
+                    let at = self.links.iter().position(|link| link.key == key).unwrap();
+                    let acts = self.links[at].server.change(&change.edit, change.announce);
+                    acts.into_iter().map(|(conn, act)| (at, conn, act)).collect()
+                }
+                Direction::Release { step, release, calls } => {
+                    let hold = release.hold.value.as_str();
+                    self.tape.order(Kind::Release, None, step, Json::object([("hold", hold)]));
+                    let mut acts = Vec::new();
+                    for call in calls {
+                        let at = self.links.iter().position(|link| link.key == call.server).unwrap();
+                        let one = self.links[at].server.release_one(hold, call.conn, &call.id);
+                        acts.extend(one.into_iter().map(|act| (at, call.conn, act)));
+                    }
+                    for (at, link) in self.links.iter_mut().enumerate() {
+                        acts.extend(link.server.release(hold).into_iter().map(|(conn, act)| (at, conn, act)));
+                    }
+                    acts
+                }
+            };
+            for (at, conn, act) in acts {
+                assert_eq!(conn, self.links[at].conn, "a dead connection has nothing to say");
+                let told = self.perform(at, vec![act]);
+                told.iter().for_each(|message| self.answer(at, message));
+                sent.extend(told.into_iter().map(|message| (at, message)));
+            }
+        }
     }
 
     /// Answers a request of the server, and reads a changed list again. In the modern era there are no such requests, and
     /// so no answers.
     fn answer(&mut self, at: usize, message: &Json) {
         if message.str("method") == Some("notifications/tools/list_changed") {
-            self.links[at].tools.clear();
-            self.list(at);
+            // One change in a turn is followed at once; further ones can wait until the model is asked.
+            if std::mem::replace(&mut self.links[at].followed, true) {
+                self.links[at].changed = true;
+            } else {
+                self.list(at);
+            }
         }
         let (Some(id), Some(method)) = (message.get("id"), message.str("method")) else { return };
         if self.plan.key.revision.era() == Era::Modern {
@@ -219,13 +369,16 @@ impl Host<'_> {
         self.line(at, &Json::object([("jsonrpc", Json::from("2.0")), ("id", id.clone()), body]));
     }
 
-    fn perform(&mut self, at: usize, acts: Vec<Act>, request: Option<u32>) -> Vec<Json> {
+    fn perform(&mut self, at: usize, acts: Vec<Act>) -> Vec<Json> {
         let (key, conn) = (self.links[at].key.clone(), self.links[at].conn);
         let mut sent = Vec::new();
         for act in acts {
             match act {
                 Act::Send { line, cause } => {
-                    let cause = request.filter(|_| matches!(cause, Cause::Request { .. }));
+                    let cause = match cause {
+                        Cause::Request { id } => self.links[at].requests.get(&id.to_string()).copied(),
+                        Cause::Other => None,
+                    };
                     sent.extend(Json::parse(&line));
                     self.tape.write(Kind::ToHost, Some((&key, conn)), cause, Some(line), Json::Null);
                 }
@@ -242,7 +395,7 @@ impl Host<'_> {
                 Act::Timer { token, .. } => {
                     self.tape.tick();
                     let acts = self.links[at].server.timer(conn, token);
-                    sent.extend(self.perform(at, acts, request));
+                    sent.extend(self.perform(at, acts));
                 }
                 Act::Raw(bytes) => {
                     let line = bytes.strip_suffix(b"\n").unwrap_or(&bytes).to_vec();
@@ -269,7 +422,15 @@ impl Host<'_> {
         let mut engine = Engine::new(self.plan, self.tape.run, self.role);
         let api = api(self.plan.profile.model.api);
         let ours = Ours::of(self.plan);
+        let mut prompts = self.plan.prompts.iter();
+        self.say(prompts.next()?);
         loop {
+            for at in 0..self.links.len() {
+                self.links[at].followed = std::mem::take(&mut self.links[at].changed);
+                if self.links[at].followed && self.links[at].alive {
+                    self.list(at);
+                }
+            }
             let body = self.body();
             let answer = engine.answer(&body, &body.to_bytes());
             let mut data = Json::object([("main", answer.main)]);
@@ -281,6 +442,11 @@ impl Host<'_> {
             self.tape.tick();
             let reduced = api.reduce(&body, &ours.keep(Prompts::Reduce)).to_bytes();
             let n = self.tape.write(Kind::ModelRequest, None, None, Some(reduced), data.clone());
+            self.direct();
+            while self.director.holds() {
+                self.now = self.director.timer().unwrap();
+                self.direct();
+            }
             if let Some(stop) = self.plan.stop.filter(|stop| Some(stop.turn) == answer.turn) {
                 return Some(match stop.how {
                     crate::scenario::ast::Stop::Sigint => "SIGINT",
@@ -311,7 +477,11 @@ impl Host<'_> {
             self.tape.tick();
             self.tape.write(Kind::ModelReply, None, Some(n), Some(api.blocks(&reply).to_bytes()), data);
             if answer.uses.is_empty() && answer.searches.is_empty() {
-                return None;
+                // Without tool uses the reply ends the turn of the user.
+                let prompt = prompts.next()?;
+                self.remember(&api.blocks(&reply), &[]);
+                self.say(prompt);
+                continue;
             }
             let searches = answer.searches.iter().map(|search| (search.id.clone(), self.search(search.index)));
             let mut told: Vec<_> = searches.collect();
@@ -320,6 +490,10 @@ impl Host<'_> {
                 uses.map(|used| (used.id.clone(), self.hop(used.index, &used.id, &used.published, &used.input))),
             );
             self.remember(&api.blocks(&reply), &told);
+            if std::mem::take(&mut self.interrupted) {
+                let prompt = prompts.next()?;
+                self.say(prompt);
+            }
         }
     }
 
@@ -332,8 +506,19 @@ impl Host<'_> {
         Told::Found(found)
     }
 
+    /// The user says something.
+    fn say(&mut self, prompt: &str) {
+        self.tape.tick();
+        self.tape.write(Kind::Prompt, None, None, Some(prompt.as_bytes().to_vec()), Json::Null);
+        self.direct();
+        self.hear(prompt);
+    }
+
     /// One tool use, from shape over permission to the call.
     fn hop(&mut self, index: usize, id: &str, published: &Published, input: &str) -> Told {
+        if self.interrupted {
+            return Told::Refused("The user has interrupted the turn".to_owned());
+        }
         let planned = &self.plan.uses[index];
         let Some((at, entry)) = self.find(&planned.tool) else {
             return Told::Refused(format!("No such tool: {published}"));
@@ -362,6 +547,9 @@ impl Host<'_> {
             let key = pointer.trim_start_matches("/_meta/").replace("~1", "/");
             params.set("_meta", Json::object([(key.as_str(), id)]));
         }
+        if !self.links[at].alive && self.links[at].was_listed {
+            self.open(at);
+        }
         match self.request(at, "tools/call", params) {
             Some(Ok(result)) => match result.str("resultType") {
                 None | Some("complete") => Told::Result(result),
@@ -372,7 +560,7 @@ impl Host<'_> {
                 let id = self.links[at].next_id - 1;
                 let params = Json::object([("requestId", id)]);
                 self.line(at, &notification("notifications/cancelled", Some(params)));
-                Told::Refused("Error: the call took too long".to_owned())
+                Told::Refused("Error: the call was given up".to_owned())
             }
             None => Told::Refused("Error: the server is gone".to_owned()),
         }

@@ -20,7 +20,7 @@ use crate::trace::{Header, Trace};
 pub(super) use host::Habits;
 
 /// A built-in profile.
-pub(super) fn profile(name: &str, variant: Option<&str>) -> Arc<Profile> {
+pub(crate) fn profile(name: &str, variant: Option<&str>) -> Arc<Profile> {
     let (_, source) = library::profiles().iter().find(|(known, _)| known == name).unwrap();
     Arc::new(decode::parse(source, variant, None).unwrap())
 }
@@ -44,7 +44,7 @@ pub(super) fn plans(profile: &Arc<Profile>, revisions: SelectRevisions) -> Vec<P
 }
 
 /// The plan of a scenario given as text, on a host.
-pub(super) fn plan_of(text: &str, profile: &Arc<Profile>, revision: &str) -> Plan {
+pub(crate) fn plan_of(text: &str, profile: &Arc<Profile>, revision: &str) -> Plan {
     let source = crate::diagnostic::Source::new("scenarios/call/test.toml", text);
     let scenario = scenario::parse(&source, "call", "test", &Builtin).unwrap().remove(0);
     let revision = crate::revision::Revision::parse(revision).unwrap();

@@ -45,6 +45,14 @@ impl Tape {
         n
     }
 
+    /// Something that the harness did, by order of a step.
+    pub(super) fn order(&mut self, kind: Kind, server: Option<&str>, step: usize, data: Json) {
+        self.write(kind, None, None, None, data);
+        let event = self.events.last_mut().unwrap();
+        event.server = server.map(str::to_owned);
+        event.step = Some(u32::try_from(step).unwrap());
+    }
+
     /// An event with facts only, in a turn of its own.
     pub(super) fn fact(&mut self, kind: Kind, at: At<'_>, data: Json) -> u32 {
         self.tick();

@@ -1,5 +1,6 @@
 //! A trace as the checks see it: read once, per host run, with requests beside their responses and hops joined.
 
+mod given_up;
 mod model;
 mod wire;
 

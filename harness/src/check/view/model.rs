@@ -87,12 +87,21 @@ pub(crate) struct Question<'a> {
 impl Exchange<'_> {
     /// The results that this request tells of a use.
     pub(crate) fn results(&self, id: &str) -> Vec<&ToolResult> {
+        self.tool_results().filter(|result| result.id == id).collect()
+    }
+
+    /// All results that this request tells.
+    pub(crate) fn tool_results(&self) -> impl Iterator<Item = &ToolResult> {
         let items = self.request.as_ref().map(|request| request.items.as_slice()).unwrap_or_default();
-        let results = items.iter().filter_map(|item| match item {
+        items.iter().filter_map(|item| match item {
             Item::ToolResult(result) => Some(result),
             _ => None,
-        });
-        results.filter(|result| result.id == id).collect()
+        })
+    }
+
+    /// How our tool is offered.
+    pub(crate) fn entry(&self, tool: &ToolRef) -> Option<&Offer> {
+        self.entry_of(self.offers.iter().find(|offer| offer.tool == *tool)?)
     }
 
     /// Whether our tool is offered.
@@ -102,13 +111,13 @@ impl Exchange<'_> {
 
     /// Whether our tool is offered without any search, or was found by one of these.
     pub(crate) fn offers_now(&self, tool: &ToolRef, searches: &[&str]) -> bool {
-        let found = |offer: &Offered| self.entry(offer).and_then(|entry| entry.found.as_deref());
+        let found = |offer: &Offered| self.entry_of(offer).and_then(|entry| entry.found.as_deref());
         let offers = self.offers.iter().filter(|offer| offer.tool == *tool);
         offers.into_iter().any(|offer| found(offer).is_none_or(|id| searches.contains(&id)))
     }
 
     /// The entry of one of our offers.
-    pub(crate) fn entry(&self, offer: &Offered) -> Option<&Offer> {
+    pub(crate) fn entry_of(&self, offer: &Offered) -> Option<&Offer> {
         self.request.as_ref()?.offers.get(offer.at?)
     }
 }

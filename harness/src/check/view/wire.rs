@@ -105,6 +105,11 @@ impl<'a> Conn<'a> {
         self.rpcs.iter().find(|rpc| rpc.method == "initialize")
     }
 
+    /// The requests that begin a list: those without a cursor.
+    pub(crate) fn walks(&self) -> impl Iterator<Item = &Rpc<'a>> {
+        self.rpcs.iter().filter(|rpc| rpc.method == "tools/list" && rpc.param("cursor").is_none())
+    }
+
     /// The `notifications/initialized` of the host.
     pub(crate) fn initialized(&self) -> Option<&'a Event> {
         let is = |line: &&Line<'a>| matches!(&line.message, Message::Notification { method, .. } if method == "notifications/initialized");

@@ -42,9 +42,39 @@ pub static SCRIPT: KeyTable = KeyTable {
         Key::new("pages", Kind::Table(&PAGES), "how `tools/list` is cut into pages; default one page"),
         Key::new("tool", Kind::Tables(&TOOL), "the tools, in list order"),
         Key::new("on", Kind::Tables(&RULE), "misbehaviour and side acts, by event"),
-        Key::later("generation"),
+        Key::new("generation", Kind::Tables(&GENERATION), "what restarted processes of the server offer"),
     ],
     includes: &[],
+    choice: None,
+};
+
+/// The keys of changes to a list of tools. In a step and in `during` they go with `change`.
+pub static EDIT: KeyTable = KeyTable {
+    noun: "a change of tools",
+    keys: &[
+        Key::new(
+            "add",
+            Kind::List(&Kind::OneOf(&[Kind::NonEmpty, Kind::Table(&TOOL)])),
+            "tools that come, behind the others; a name alone is a tool without description or replies",
+        )
+        .only_with(&["change"]),
+        Key::new("remove", Kind::NAMES, "registered names of tools that go").only_with(&["change"]),
+        Key::new("replace", Kind::Tables(&TOOL), "tools that take the place of those of the same name")
+            .only_with(&["change"]),
+    ],
+    includes: &[],
+    choice: None,
+};
+
+static GENERATION: KeyTable = KeyTable {
+    noun: "a generation",
+    keys: &[Key::new(
+        "from",
+        Kind::Integer(2, u32::MAX as i64),
+        "the first process that it holds for, counted over a host run; 1 is the first start",
+    )
+    .required()],
+    includes: &[&EDIT],
     choice: None,
 };
 

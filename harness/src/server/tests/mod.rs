@@ -53,6 +53,7 @@ fn orders() -> Script {
         pages: Pages::default(),
         tools: ["lookup_order", "create_note", "refund_order"].map(tool).to_vec(),
         on: Vec::new(),
+        generations: Vec::new(),
     }
 }
 

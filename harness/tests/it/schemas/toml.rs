@@ -8,17 +8,18 @@ use hopcheck::decode::keys::KeyTable;
 use hopcheck::decode::{Data, Reporter, Value, shape, syntax};
 use hopcheck::diagnostic::Source;
 use hopcheck::schema::Schema;
-use hopcheck::{host, library, scenario, server};
+use hopcheck::{baseline, host, library, scenario, server};
 use serde_json::Value as Json;
 
 use super::{folder, problems, validator};
 
 /// The kinds of TOML files: schema, table of keys, folder of wrong files.
-fn formats() -> [(Schema, &'static KeyTable, &'static str); 3] {
+fn formats() -> [(Schema, &'static KeyTable, &'static str); 4] {
     [
         (Schema::Scenario, &scenario::keys::FILE, "scenario"),
         (Schema::Server, &server::decode::keys::SCRIPT, "server"),
         (Schema::Profile, &host::decode::keys::PROFILE, "profile"),
+        (Schema::Baseline, &baseline::keys::BASELINE, "baseline"),
     ]
 }
 
@@ -29,8 +30,23 @@ fn committed(schema: Schema) -> Vec<Arc<Source>> {
         Schema::Scenario => library::scenarios().to_vec(),
         Schema::Server => named(library::scripts()),
         Schema::Profile => named(library::profiles()),
+        Schema::Baseline => baselines(),
         Schema::Trace | Schema::Report => Vec::new(),
     }
+}
+
+/// Good baselines, for nothing else than to be one.
+fn baselines() -> Vec<Arc<Source>> {
+    let mut paths: Vec<_> =
+        fs::read_dir(folder().join("tests/baselines")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    let source =
+        |path: &std::path::PathBuf| Source::new(path.display().to_string(), fs::read_to_string(path).unwrap());
+    let sources: Vec<_> = paths.iter().map(source).collect();
+    for source in &sources {
+        baseline::decode::parse(source).unwrap_or_else(|errors| panic!("{}", errors[0]));
+    }
+    sources
 }
 
 /// The tree, where the file has no syntax errors.

@@ -1,0 +1,1 @@
+//! The tests are all that is here: `tests/conformance.rs`.

@@ -1,0 +1,306 @@
+//! `cargo test` for the author of a host.
+
+mod choice;
+mod outline;
+mod place;
+mod program;
+mod session;
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use libtest_mimic::Arguments;
+
+use crate::invocation::{Failure, files, hosts, known, route, self_exe};
+use crate::plan::{Select, SelectRevisions};
+use crate::revision::Revision;
+use choice::{Builtin, Choice, Extent};
+use place::Place;
+use program::{Package, Program};
+use session::{Session, Strictness};
+
+/// A suite of conformance tests for one host, run by `cargo test`.
+///
+/// Every plan is a test of its own, named `AREA/NAME[CASE]@REVISION+TRANSPORT`: a scenario in one of its cases, in one
+/// revision of the specification, over one transport. The suite has the scenarios of hopcheck and those of your own.
+///
+/// The test target has `harness = false`, and [`main`](Self::main) is all of its main function:
+///
+/// ```toml
+/// # Cargo.toml of a package of its own, `my-host-conformance`
+/// [[test]]
+/// name = "conformance"
+/// harness = false
+///
+/// [dev-dependencies]
+/// hopcheck = "0.1"
+/// ```
+///
+/// ```no_run
+/// // tests/conformance.rs
+/// use std::process::ExitCode;
+///
+/// fn main() -> ExitCode {
+///     hopcheck::Suite::new()
+///         .host_file("conformance/my-host.toml")
+///         .bin_of("my-host")
+///         .scenarios("conformance/scenarios")
+///         .baseline("conformance/known.toml")
+///         .exclude("process/stopped", "the host has no signal handlers yet, see issue 7")
+///         .main()
+/// }
+/// ```
+///
+/// Paths are relative to the package that the test belongs to.
+///
+/// # A package of its own
+///
+/// Cargo unifies the features of everything that it builds together. A dependency of hopcheck may turn on a feature of
+/// `serde_json` that your host does not have, and the host that is tested would not be the host that you ship. So the tests
+/// live in a package of their own, whose only dependency is hopcheck, and [`bin_of`](Self::bin_of) builds the host by a call
+/// of cargo for it alone, in a target folder of its own.
+///
+/// # The libtest protocol
+///
+/// Filters, `--exact`, `--skip`, `--ignored`, `--include-ignored`, `--list`, `--test-threads` and the exit codes 0 and 101 are
+/// those of other Rust tests, so `cargo nextest` works, with its partitions and its archives. Listing starts no host and
+/// builds none.
+///
+/// *Ignored* are the tests of scenarios that do not apply to the host (it has no such permission rule, say) and of those that
+/// the suite [excludes](Self::exclude). `--ignored` runs the excluded ones, and tells of the others why they do not apply. A
+/// plan that applies only to some versions of the host, by a `[[when]]` block of its profile, is a test like others; where
+/// the present version does not have it, it is ignored when it runs. `cargo nextest` shows such a test as passed, for it
+/// knows no other word.
+///
+/// # Failures
+///
+/// A failure shows the line of the scenario, the events that it rests on, and where the whole trace is kept: below the target
+/// folder in `hopcheck-traces/`, or in the folder that the variable `HOPCHECK_TRACES` names. A MUST, a promise of hopcheck and a claim of the host fail; a SHOULD is told after the tests,
+/// and fails with [`strict`](Self::strict). A host that cannot be built or started fails every test that needs it.
+#[derive(Clone, Debug)]
+#[must_use = "a suite does nothing before `main`"]
+pub struct Suite {
+    host_file: Option<PathBuf>,
+    variant: Option<String>,
+    program: Program,
+    choice: Choice,
+    baseline: Option<PathBuf>,
+    revisions: Revisions,
+    strictness: Strictness,
+}
+
+/// Which revisions a suite has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Revisions {
+    /// The newest of each era that the host has, unless a scenario says otherwise.
+    Default,
+    /// All that the host has.
+    All,
+    /// One, as it was written.
+    One(String),
+}
+
+impl Default for Suite {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Suite {
+    /// A suite with the scenarios of hopcheck, for a host that is still to be named.
+    pub fn new() -> Self {
+        Self {
+            host_file: None,
+            variant: None,
+            program: Program::default(),
+            choice: Choice::default(),
+            baseline: None,
+            revisions: Revisions::Default,
+            strictness: Strictness::Lenient,
+        }
+    }
+
+    /// The profile of the host: how it is configured, started and talked to, and what it claims.
+    pub fn host_file(mut self, path: impl Into<PathBuf>) -> Self {
+        self.host_file = Some(path.into());
+        self
+    }
+
+    /// A variant of the profile.
+    pub fn variant(mut self, name: impl Into<String>) -> Self {
+        self.variant = Some(name.into());
+        self
+    }
+
+    /// The host is the binary of this package of the workspace: its only one, or the one with the name of the package.
+    ///
+    /// When the first test runs, `cargo build --package PACKAGE` builds it in `hopcheck-host/`, below the target folder of
+    /// the test program, with its default features and nothing of what the tests need. Cargo's own lock keeps test programs
+    /// that run at the same time apart, and under `cargo nextest`, where each test is a process, one build serves them all.
+    ///
+    /// The variable `HOPCHECK_BIN_NAME` names a program that wins, with the name of the binary in upper case: for `my-host`
+    /// it is `HOPCHECK_BIN_MY_HOST`. Where there is no cargo, as on a machine that runs an archive of `cargo nextest`, the
+    /// program that was built before is used, so put it into the archive:
+    ///
+    /// ```toml
+    /// # .config/nextest.toml
+    /// [profile.default]
+    /// archive.include = [{ path = "hopcheck-host/debug/my-host", relative-to = "target" }]
+    /// ```
+    pub fn bin_of(mut self, package: impl Into<String>) -> Self {
+        self.program = Program::Package(Package { name: package.into(), binary: None, arguments: Vec::new() });
+        self
+    }
+
+    /// The same for a package with several binaries.
+    pub fn bin_named(mut self, package: impl Into<String>, binary: impl Into<String>) -> Self {
+        self.program =
+            Program::Package(Package { name: package.into(), binary: Some(binary.into()), arguments: Vec::new() });
+        self
+    }
+
+    /// The same with further arguments of `cargo build`, such as `["--release"]` or `["--features", "mcp"]`.
+    pub fn bin_built_with<A: Into<String>>(
+        mut self,
+        package: impl Into<String>,
+        arguments: impl IntoIterator<Item = A>,
+    ) -> Self {
+        let arguments = arguments.into_iter().map(Into::into).collect();
+        self.program = Program::Package(Package { name: package.into(), binary: None, arguments });
+        self
+    }
+
+    /// The host is this program. Without it and without [`bin_of`](Self::bin_of) the `bin` of the profile says where it is.
+    pub fn bin(mut self, path: impl Into<PathBuf>) -> Self {
+        self.program = Program::File(path.into());
+        self
+    }
+
+    /// Adds the scenario files below this folder. As everywhere the folder of a file is its area: `FOLDER/AREA/NAME.toml`.
+    /// Server scripts lie in `FOLDER/servers/` or `FOLDER/AREA/servers/`, and scenarios may use those of hopcheck.
+    pub fn scenarios(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.choice.folders.push(folder.into());
+        self
+    }
+
+    /// Leaves out the scenarios of hopcheck.
+    pub fn without_builtin(mut self) -> Self {
+        self.choice.builtin = Builtin::Without;
+        self
+    }
+
+    /// Has only these: areas, scenarios, or cases of scenarios. May be called again for more.
+    pub fn only<W: Into<String>>(mut self, words: impl IntoIterator<Item = W>) -> Self {
+        self.choice.only.extend(words.into_iter().map(Into::into));
+        self
+    }
+
+    /// Does not run an area, a scenario or a case. Its tests are ignored, with the reason, and `--ignored` runs them.
+    ///
+    /// For what fails and is to be mended, a [baseline](Self::baseline) says more: it notices when it no longer fails.
+    pub fn exclude(mut self, word: impl Into<String>, reason: impl Into<String>) -> Self {
+        self.choice.excluded.push((word.into(), reason.into()));
+        self
+    }
+
+    /// The known failures of the host. They do not fail a test, and one that no longer happens does, until it is taken out of
+    /// the file. `hopcheck baseline update` writes it.
+    pub fn baseline(mut self, path: impl Into<PathBuf>) -> Self {
+        self.baseline = Some(path.into());
+        self
+    }
+
+    /// Only one revision of the specification, such as `2025-11-25`. Without it, the newest with a handshake and the newest
+    /// without that the host has, unless a scenario says otherwise.
+    pub fn revision(mut self, revision: impl Into<String>) -> Self {
+        self.revisions = Revisions::One(revision.into());
+        self
+    }
+
+    /// All revisions that the host has.
+    pub fn all_revisions(mut self) -> Self {
+        self.revisions = Revisions::All;
+        self
+    }
+
+    /// A SHOULD that does not hold fails.
+    pub fn strict(mut self) -> Self {
+        self.strictness = Strictness::Strict;
+        self
+    }
+
+    /// The main function of the test target: exits with 0, or with 101 where a test failed or the suite is wrong.
+    ///
+    /// Call it before anything else happens in the process. hopcheck starts this very program again as relay between host and
+    /// servers and as supervisor of the host, and then it must do nothing but that.
+    #[must_use = "this is the exit code of the test program"]
+    pub fn main(self) -> ExitCode {
+        if let Some(code) = route::route() {
+            return code;
+        }
+        let arguments = Arguments::from_args();
+        match self.session(&Extent::of(&arguments)) {
+            Ok(session) => session.run(&arguments),
+            Err(failure) => {
+                complain(&failure);
+                ExitCode::from(101)
+            }
+        }
+    }
+
+    /// Everything that is known before the host is started.
+    fn session(self, extent: &Extent) -> Result<Session, Failure> {
+        let place = Place::of(&self_exe()?);
+        let Some(host_file) = &self.host_file else {
+            return Err(Failure::Usage("a suite without a host: name its profile with `host_file`".to_owned()));
+        };
+        let source = files::read(&place.path(host_file))?;
+        let profile = hosts::with_variant(&source, self.variant.as_deref())?;
+        if profile.bin.builtin.is_some() && self.program == Program::Profile {
+            return Err(Failure::Usage(format!(
+                "`{}` is part of hopcheck: run it with `hopcheck run`",
+                profile.name
+            )));
+        }
+        let select = Select { revisions: self.revisions.select()?, ..Select::default() };
+        let all = self.choice.all(&place, extent)?;
+        let chosen = self.choice.choose(&all, extent)?;
+        let baseline = self.baseline.as_ref().map(|path| known::read(&place.path(path))).transpose()?;
+        if let Some(baseline) = &baseline {
+            if baseline.host.value != profile.selector() {
+                return Err(Failure::Files(vec![baseline.wrong_host(&[&profile.selector()])]));
+            }
+            let ids: Vec<String> = all.iter().map(|scenario| scenario.id.to_string()).collect();
+            let strangers = baseline.unknown_scenarios(&ids);
+            if *extent == Extent::Whole && !strangers.is_empty() {
+                return Err(Failure::Files(strangers));
+            }
+        }
+        let tests = outline::outline(&source, self.variant.as_deref(), &chosen, &select)?;
+        Session::new(place, profile, self.program, tests, select, baseline, self.strictness)
+    }
+}
+
+impl Revisions {
+    fn select(&self) -> Result<SelectRevisions, Failure> {
+        match self {
+            Self::Default => Ok(SelectRevisions::Default),
+            Self::All => Ok(SelectRevisions::All),
+            Self::One(text) => Revision::parse(text).map(SelectRevisions::One).ok_or_else(|| {
+                let known = Revision::ALL.map(Revision::as_str).join(", ");
+                Failure::Usage(format!("no revision `{text}`: there are {known}"))
+            }),
+        }
+    }
+}
+
+/// Tells why there are no tests.
+fn complain(failure: &Failure) {
+    let mut stderr = anstream::stderr().lock();
+    // There is nowhere left to complain to.
+    for error in failure.diagnostics() {
+        let _ = writeln!(stderr, "{}\n", error.render_styled());
+    }
+    let _ = writeln!(stderr, "error: {failure}");
+}
