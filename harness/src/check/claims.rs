@@ -191,7 +191,7 @@ fn precedence(view: &View<'_>) -> Tally {
     let mut tally = Tally::default();
     let Permissions::Rules(rules) = &view.plan.scenario.permissions else { return tally };
     for run in view.judged() {
-        for used in &run.uses {
+        for used in run.uses.iter().filter(|used| arguments::outcome(run, used) == Outcome::Assert) {
             let tool = &used.planned.tool;
             match &used.planned.kind {
                 UseKind::Deny { by } if *by != Some(DenyBy::Schema) && denies_beside(rules, tool) => {

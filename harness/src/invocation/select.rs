@@ -70,7 +70,8 @@ pub fn misspelt_hosts(scenarios: &[Arc<Scenario>], hosts: &[Host]) -> Vec<Diagno
     let known: Vec<&str> = given.chain(builtin).collect();
     let mut errors: Vec<Diagnostic> = Vec::new();
     for scenario in scenarios {
-        for host in scenario.hosts.iter().filter(|host| !known.contains(&host.value.as_str())) {
+        let natives = scenario.natives.iter().map(|native| &native.host);
+        for host in scenario.hosts.iter().chain(natives).filter(|host| !known.contains(&host.value.as_str())) {
             let Some(close) = did_you_mean(&host.value, known.iter().copied()) else { continue };
             let title = format!("unknown host `{}`", host.value);
             let error = Diagnostic::error(&scenario.source, host.span.clone(), title)

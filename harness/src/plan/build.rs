@@ -11,6 +11,7 @@ use super::{Plan, PlanKey, Planned, PlannedServer, PlannedStop, PlannedUse, Turn
 use crate::host::dialect::{self, DialectError, Rendering};
 use crate::host::names::{NameError, Names};
 use crate::host::profile::{DriveKind, Profile};
+use crate::json::Json;
 use crate::revision::{Revision, Transport};
 use crate::scenario::ast::{Change, Deed, DenyBy, During, Feature, Scenario, Stop, UseKind, Verb};
 use crate::server::script::{Describe, Tool};
@@ -102,11 +103,26 @@ fn not_applicable(key: PlanKey, scenario: &Arc<Scenario>, profile: &Arc<Profile>
 }
 
 fn admits_host(scenario: &Scenario, profile: &Profile) -> Result<(), String> {
-    let names: Vec<&str> = scenario.hosts.iter().map(|host| host.value.as_str()).collect();
+    let natives = scenario.natives.iter().map(|native| &native.host);
+    let names: Vec<&str> = scenario.hosts.iter().chain(natives).map(|host| host.value.as_str()).collect();
     if names.is_empty() || names.contains(&profile.name.as_str()) {
         Ok(())
     } else {
         Err(format!("the scenario is written for {}", names.join(", ")))
+    }
+}
+
+/// Objects are merged member by member, all else is replaced.
+fn merge(rules: &mut Json, words: &Json) {
+    if !rules.is_object() || !words.is_object() {
+        *rules = words.clone();
+        return;
+    }
+    for (key, value) in words.members() {
+        let key = key.to_lossy();
+        let mut merged = rules.get(&key).cloned().unwrap_or(Json::Null);
+        merge(&mut merged, value);
+        rules.set(&key, merged);
     }
 }
 
@@ -125,7 +141,12 @@ fn build(scenario: &Arc<Scenario>, profile: &Arc<Profile>, key: PlanKey) -> Resu
         UseKind::Deny { by: Some(by @ (DenyBy::Permission | DenyBy::Filter)) } => Some(by),
         _ => None,
     });
-    let Rendering { rules, mut needs } = dialect::render(profile, &neutral, &world, by)?;
+    let Rendering { mut rules, mut needs } = dialect::render(profile, &neutral, &world, by)?;
+    let native = scenario.natives.iter().find(|native| native.host.value == profile.name);
+    // The twin keeps the neutral rules: it shows what the words should have meant.
+    if let Some(words) = native.and_then(|native| native.rules.as_ref()) {
+        merge(&mut rules, words);
+    }
     let twin_rules = match twin(scenario, &neutral) {
         Some(twin) => Some(dialect::render(profile, &twin, &world, None)?.rules),
         None => None,

@@ -10,6 +10,7 @@ use crate::host::profile::Profile;
 use crate::json::Json;
 use crate::revision::{Revision, Transport};
 use crate::scenario::ast::{Input, Scenario, Stop, Told, ToolRef, UseKind};
+use crate::scenario::native::Native;
 use crate::server::script::{Script, Tool};
 
 /// The coordinates of a plan. With the texts they determine it.
@@ -128,6 +129,14 @@ pub struct Plan {
     pub twin_rules: Option<Json>,
     /// Host runs of the trace, 1 or 2, twin not counted.
     pub runs: u8,
+}
+
+impl Plan {
+    /// What the scenario says in the words of this host.
+    #[must_use]
+    pub fn native(&self) -> Option<&Native> {
+        self.scenario.natives.iter().find(|native| native.host.value == self.profile.name)
+    }
 }
 
 /// One server of a plan.

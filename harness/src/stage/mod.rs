@@ -371,7 +371,7 @@ fn setup(plan: &Plan, role: Role, site: &Site, sandbox: &Sandbox) -> Setup {
 fn render_host(plan: &Plan, role: Role, site: &Site, sandbox: &Sandbox) -> Result<Rendered, StageError> {
     let rules = rules(plan, role);
     let drive = plan.profile.drives.get(plan.drive).ok_or_else(|| io::Error::other("the plan has no drive"))?;
-    let mut rendered = render::render(&plan.profile, drive, site, rules, plan.scenario.limits)?;
+    let mut rendered = render::render(&plan.profile, drive, site, rules, plan.scenario.limits, plan.native())?;
     // What a host writes to its temporary folder must not outlive the run.
     if rendered.env.iter().all(|(name, _)| name != "TMPDIR") {
         rendered.env.push(("TMPDIR".to_owned(), sandbox.tmp().to_string_lossy().into_owned()));

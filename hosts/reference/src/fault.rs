@@ -116,6 +116,8 @@ faults! {
     ShareNames = "share-names" about ["tools.name.collision-disambiguated"];
     /// A tool under a deny rule takes the other tools of its server with it.
     HideNeighbours = "hide-neighbours" about ["hop.stable-list"];
+    /// A server that cannot be started is not named.
+    SilentFailure = "silent-failure" about ["expect.native"];
     /// One broken server hides the tools of all.
     SickServerHidesAll = "sick-server-hides-all" about ["hop.isolation"];
 

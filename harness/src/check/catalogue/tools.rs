@@ -211,22 +211,22 @@ fn refetched(view: &View<'_>) -> Tally {
     let mut tally = Tally::default();
     for run in &view.runs {
         for conn in &run.conns {
-            let changed = conn.lines.iter().find(|line| {
+            let announced: Vec<_> = conn.lines.iter().filter(|line| {
                 matches!(&line.message, Message::Notification { method, .. } if method == "notifications/tools/list_changed")
-            });
-            let Some(changed) = changed else { continue };
-            let again = run
-                .conns_of(conn.server)
-                .flat_map(|conn| &conn.rpcs)
-                .find(|rpc| rpc.method == "tools/list" && after(rpc.event, changed.event));
+            }).collect();
+            let Some(changed) = announced.first() else { continue };
+            let lists =
+                run.conns_of(conn.server).flat_map(|conn| &conn.rpcs).filter(|rpc| rpc.method == "tools/list");
+            let again: Vec<_> = lists.filter(|rpc| after(rpc.event, changed.event)).map(|rpc| rpc.event).collect();
             let later = run.main_line().find(|exchange| after(exchange.event, changed.event));
-            match (again, later) {
-                (Some(again), _) => tally.holds([changed.event, again.event]),
-                (None, Some(later)) => {
+            match (again.is_empty(), later) {
+                // Of a burst each one would do, and so would each list that was read behind it.
+                (false, _) => tally.holds(announced.iter().map(|line| line.event).chain(again)),
+                (true, Some(later)) => {
                     let reason = format!("the changed list of `{}` was not asked for again", conn.server);
                     tally.fails(reason, [changed.event, later.event]);
                 }
-                (None, None) => {}
+                (true, None) => {}
             }
         }
     }

@@ -10,6 +10,7 @@ mod gates;
 mod given_up;
 mod hop;
 mod lists;
+mod native;
 mod opening;
 mod process;
 mod search;
@@ -46,6 +47,7 @@ const TABLES: &[&[TraceFault]] = &[
     envelope::FAULTS,
     lists::FAULTS,
     search::FAULTS,
+    native::FAULTS,
     hop::FAULTS,
     told::FAULTS,
     gates::FAULTS,

@@ -138,6 +138,12 @@ pub(super) const EXPECTATIONS: &[Requirement] = &[
         &[],
         "A `say` step: the final text is served and the conversation ends.",
     ),
+    invariant(
+        "expect.native",
+        Vantage::Hop,
+        &[],
+        "A scenario in a host's own words: the right servers are connected, and what it says of words and variables holds.",
+    ),
     invariant("expect.counts", Vantage::Wire, &[], "Messages of a kind are as many as `[expect]` says."),
     invariant(
         "expect.stop",

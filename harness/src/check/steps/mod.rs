@@ -9,6 +9,7 @@ mod deny;
 mod during;
 pub(super) mod list;
 mod model_api;
+mod native;
 mod run_ends;
 mod say;
 mod search;
@@ -59,6 +60,7 @@ pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>) {
         }
     }
     counts::check(view, sheet);
+    native::check(view, sheet);
     run_ends::check(view, sheet);
     model_api::check(view, sheet);
 }

@@ -149,7 +149,19 @@ impl Host<'_> {
             changed: false,
             followed: false,
         });
-        self.open(at);
+        if self.can_start(at) {
+            self.open(at);
+        } else {
+            let words = format!("server {}: cannot be started", self.plan.servers[at].key);
+            self.tape.write(Kind::HostErr, None, None, Some(words.into_bytes()), Json::Null);
+        }
+    }
+
+    /// Whether the words of the host, where it has some, leave the server something to be started by.
+    fn can_start(&self, at: usize) -> bool {
+        let expect = self.plan.native().and_then(|native| native.expect.as_ref());
+        let connected = expect.and_then(|expect| expect.connected.as_ref());
+        connected.is_none_or(|keys| keys.iter().any(|key| key.value == self.plan.servers[at].key))
     }
 
     fn open(&mut self, at: usize) {

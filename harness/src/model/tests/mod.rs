@@ -151,6 +151,7 @@ fn scenario(source: &Arc<Source>) -> Scenario {
         revisions: Revisions::Eras,
         transports: Vec::new(),
         hosts: Vec::new(),
+        natives: Vec::new(),
         needs: Vec::new(),
         runs: 1,
         servers: Vec::new(),
