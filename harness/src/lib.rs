@@ -51,6 +51,7 @@ pub mod invocation;
 pub mod json;
 pub mod library;
 pub mod model;
+pub mod pack;
 pub mod plan;
 pub mod report;
 pub mod requirement;

@@ -37,7 +37,7 @@ fn judged<'r>(runs: &'r [RunReport], scenario: &str) -> impl Iterator<Item = &'r
     })
 }
 
-/// Brings a baseline up to date with runs of its host, to which it has not been applied.
+/// Brings a baseline up to date with runs of its host, whether or not it has been applied to them.
 ///
 /// Entries of scenarios, revisions, transports and versions that did not run stay as they are.
 ///

@@ -21,6 +21,7 @@ mod offers;
 mod once;
 mod order;
 mod overlap;
+mod pinned;
 mod reading;
 mod schema;
 mod sheet;
@@ -63,6 +64,7 @@ pub fn judge(plan: &Plan, trace: &Trace) -> Vec<Finding> {
     overlap::check(&view, &mut sheet);
     lanes::check(&view, &mut sheet);
     named(&view, &mut sheet);
+    pinned::apply(plan, &mut sheet.findings);
     sheet.findings
 }
 

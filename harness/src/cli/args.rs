@@ -227,7 +227,7 @@ pub(super) struct BaselineUpdateArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct SchemaArgs {
-    /// scenario, server, profile, baseline, trace or report
+    /// scenario, server, profile, baseline, trace, report or driver
     #[arg(value_name = "KIND", value_parser = schema)]
     pub(super) kind: Schema,
 }

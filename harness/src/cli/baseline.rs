@@ -12,6 +12,8 @@ use crate::baseline::{Baseline, decode, update};
 use crate::check::finding::Outcome;
 use crate::diagnostic::Source;
 use crate::invocation::{Failure, Traces, files, hosts, judge, known};
+use crate::plan::Plan;
+use crate::trace::Trace;
 
 /// Does what is asked for.
 pub(super) fn baseline(args: &BaselineArgs) -> Result<Exit, Failure> {
@@ -31,14 +33,23 @@ fn update(args: &BaselineUpdateArgs) -> Result<Exit, Failure> {
     files::prepare(&args.file)?;
     let traces = Traces::problems()?;
     let mut printer = Printer::new(Purpose::Judge, Loudness::of(&plans), Format::Text, jobs.len());
-    let executed = run::execute(jobs, &plans, &traces, judge::report, &mut printer);
+    let report = |plan: &Plan, trace: &Trace| {
+        let mut run = judge::report(plan, trace);
+        baseline.apply(&mut run);
+        run
+    };
+    let executed = run::execute(jobs, &plans, &traces, report, &mut printer);
     traces.tidy();
-    let Executed { runs, unstarted } = executed?;
+    let Executed { runs, unstarted, skipped } = executed?;
     // Something that did not run is not known to fail.
     let errors = runs.iter().filter(|run| run.outcome == Outcome::Error).count();
     if errors > 0 {
         output::complain(&format!("{errors} runs are errors, so {} stays as it is", args.file.display()));
         return Ok(if unstarted > 0 { Exit::Host } else { Exit::Harness });
+    }
+    if skipped > 0 {
+        output::complain(&format!("not all was run, so {} stays as it is", args.file.display()));
+        return Ok(run::cut_short(skipped));
     }
     let covered: Vec<_> = runs.into_iter().filter(|run| baseline.covers(&run.host.version)).collect();
     let updated = update::update(&baseline, &covered).map_err(|error| Failure::Files(vec![error]))?;

@@ -9,6 +9,7 @@ use crate::json::Json;
 use crate::library;
 use crate::requirement::{self, Requirement};
 use crate::scenario::ast::Feature;
+use crate::stage;
 
 /// One thing of a list: for programs, and as columns for people.
 struct Row {
@@ -60,7 +61,7 @@ fn hosts() -> Result<Vec<Row>, Failure> {
     let mut rows = Vec::new();
     for (name, _) in library::profiles() {
         let (_, profile) = hosts::profile(name)?;
-        let located = locate::locate(&profile, &exe);
+        let located = stage::locate(&profile, &exe);
         let mut json = Json::object([
             ("name", Json::from(name)),
             ("title", Json::from(&profile.title)),

@@ -77,6 +77,7 @@ impl Printer {
         }
         if self.loudness != Loudness::Quiet {
             output::out(&report::known_failures(runs))?;
+            output::out(&report::newer(runs))?;
         }
         if self.loudness != Loudness::Quiet {
             output::out(&report::verdict_table(runs))?;

@@ -8,7 +8,6 @@ use super::print::{self, Printer, Purpose, Strictness};
 use super::{faults, output};
 use crate::check::finding::{Outcome, Verdict};
 use crate::diagnostic::did_you_mean;
-use crate::host::locate::Located;
 use crate::invocation::{
     self, Accepted, Failure, Job, Settled, Start, Traces, files, hosts, job, judge, known, pool, select,
 };
@@ -16,7 +15,7 @@ use crate::model::Prompts;
 use crate::plan::{Plan, Select, SelectRevisions};
 use crate::report::{Report, RunReport, SnapshotMode};
 use crate::snapshot::store::Scope;
-use crate::stage::{self, Deadlines, Keep, StageOptions};
+use crate::stage::{self, Deadlines, Keep, Launch, StageOptions};
 use crate::trace::Trace;
 
 /// Runs and judges.
@@ -51,7 +50,7 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     };
     let executed = execute(jobs, &args.plans, &traces, judged, &mut printer);
     traces.tidy();
-    let Executed { runs, unstarted } = executed?;
+    let Executed { runs, unstarted, skipped } = executed?;
     let snapshots = accepted.map(Accepted::settle).transpose()?;
     if let Some(reason) = snapshots.as_ref().and_then(|snapshots| snapshots.unwritten.as_ref()) {
         output::err(&format!("{reason}; the differences are shown, and kept nowhere\n"));
@@ -62,7 +61,8 @@ pub(super) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         output::err(&format!("traces: {}\n", traces.folder().display()));
     }
     print::write_reports(&args.reports.report, report)?;
-    let exit = print::exit(report, unstarted, Strictness::of(args.strict));
+    tell_of_isolation(args.plans.isolate);
+    let exit = print::exit(report, unstarted, Strictness::of(args.strict)).or(cut_short(skipped));
     match &args.plans.fault {
         Some(fault) => control(fault, &runs, exit, args.reports.format),
         None => Ok(exit),
@@ -100,7 +100,7 @@ pub(super) fn record(args: &RecordArgs) -> Result<Exit, Failure> {
         let outcome = if outcome == Outcome::Error { outcome } else { Outcome::Pass };
         RunReport::new(&plan.key, &trace.header.host_version, outcome, reason)
     };
-    let Executed { runs, unstarted } = execute(jobs, &args.plans, &traces, unjudged, &mut printer)?;
+    let Executed { runs, unstarted, skipped } = execute(jobs, &args.plans, &traces, unjudged, &mut printer)?;
     let errors = runs.iter().filter(|run| run.outcome == Outcome::Error).count() - unstarted;
     let ran = runs.iter().filter(|run| run.outcome != Outcome::NotApplicable).count();
     output::out(&format!("{} traces in {}\n", runs.len(), args.out.display()))?;
@@ -108,7 +108,9 @@ pub(super) fn record(args: &RecordArgs) -> Result<Exit, Failure> {
         (0, 0) => Exit::Nothing,
         (0, _) => Exit::Expected,
         _ => Exit::Harness,
-    };
+    }
+    .or(cut_short(skipped));
+    tell_of_isolation(args.plans.isolate);
     Ok(if unstarted > 0 { exit.or(Exit::Host) } else { exit })
 }
 
@@ -128,7 +130,7 @@ pub(super) fn choose(args: &PlanArgs) -> Result<Chosen, Failure> {
                 let title = &host.profile.title;
                 return Err(Failure::Usage(format!("only the reference host tells lies, {title} does not")));
             }
-            lie(&mut host.located, fault);
+            lie(&mut host.launch, fault);
         }
     }
     let scenarios = select::scenarios(&args.scenarios)?;
@@ -155,8 +157,10 @@ fn check_fault(fault: &str) -> Result<(), Failure> {
 }
 
 /// Makes the reference host tell a lie.
-pub(super) fn lie(host: &mut Located, fault: &str) {
-    host.bin.extend(["--fault".to_owned(), fault.to_owned()]);
+pub(super) fn lie(host: &mut Launch, fault: &str) {
+    if let Launch::Program(argv) = host {
+        argv.extend(["--fault".to_owned(), fault.to_owned()]);
+    }
 }
 
 /// How runs are carried out.
@@ -188,6 +192,27 @@ pub(super) struct Executed {
     pub(super) runs: Vec<RunReport>,
     /// How many of them are of a host that could not be started.
     pub(super) unstarted: usize,
+    /// How many plans were never begun, since somebody interrupted.
+    pub(super) skipped: usize,
+}
+
+/// Says how many runs are missing in everything that was told. An invocation that did not come to its end has failed.
+pub(super) fn cut_short(skipped: usize) -> Exit {
+    if skipped == 0 {
+        return Exit::Expected;
+    }
+    let s = if skipped == 1 { " was" } else { "s were" };
+    output::err(&format!("interrupted: {skipped} run{s} never started\n"));
+    Exit::Harness
+}
+
+/// Says that hosts were not cut off from the network, where that was left to the machine.
+fn tell_of_isolation(asked: Isolate) {
+    if let (Isolate::Auto, Some(reason)) = (asked, stage::isolation_refused()) {
+        output::err(&format!(
+            "hosts were not cut off from the network: {reason}; `--isolate yes` makes that an error\n"
+        ));
+    }
 }
 
 /// Runs jobs and reports each. A host that cannot be started does not take the reports of the others with it.
@@ -222,6 +247,9 @@ pub(super) fn execute(
     });
     match failure {
         Some(failure) => Err(failure),
-        None => Ok(Executed { runs: reports.into_iter().flatten().collect(), unstarted }),
+        None => {
+            let skipped = reports.iter().filter(|report| report.is_none()).count();
+            Ok(Executed { runs: reports.into_iter().flatten().collect(), unstarted, skipped })
+        }
     }
 }

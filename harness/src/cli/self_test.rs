@@ -181,7 +181,7 @@ impl Bench {
             likely_first(&mut jobs, fault, base);
         }
         for job in &mut jobs {
-            run::lie(&mut job.located, fault.name);
+            run::lie(&mut job.launch, fault.name);
         }
         let mut catch = Catch { fault, caught: BTreeSet::new(), tried: 0 };
         // Batches of one size, however many workers there are, so that the matrix is always the same.

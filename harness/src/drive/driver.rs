@@ -16,8 +16,8 @@ use crate::scenario::ast::{Answer, DenyBy};
 pub struct Driver {
     setup: Setup,
     prompts: VecDeque<String>,
-    /// The published names of the plan's uses by rule and their registered names, with the answer to a question.
-    answers: Vec<Planned>,
+    /// What the plan says of each use, by its index.
+    planned: Vec<Planned>,
     /// The conversation so far, in the form of the synthetic API.
     messages: Vec<Json>,
     /// The number of the last command.
@@ -53,14 +53,18 @@ impl Driver {
     /// For a host run of a plan, with what the host is started with.
     #[must_use]
     pub fn new(plan: &Plan, role: Role, setup: Setup) -> Self {
-        let answers = plan.uses.iter().map(|planned| Planned {
+        let planned = plan.uses.iter().map(|planned| Planned {
             tool: planned.tool.tool.clone(),
             answer: planned_answer(&planned.kind, role),
         });
+        Self::with(plan.prompts.clone(), planned.collect(), setup)
+    }
+
+    fn with(prompts: Vec<String>, planned: Vec<Planned>, setup: Setup) -> Self {
         Self {
             setup,
-            prompts: plan.prompts.clone().into(),
-            answers: answers.collect(),
+            prompts: prompts.into(),
+            planned,
             messages: Vec::new(),
             last: 0,
             waiting: Vec::new(),
@@ -98,7 +102,11 @@ impl Driver {
 
     fn ok(&mut self, waiting: Waiting, result: &Json) -> Reaction {
         match waiting {
-            Waiting::Start => quiet(vec![self.ask_for_tools()]),
+            Waiting::Start => {
+                // What a driver says of itself is output: its profile is what counts.
+                let heard = if result.members().is_empty() { Heard::Protocol } else { Heard::Output };
+                Reaction { heard, acts: vec![self.ask_for_tools()] }
+            }
             Waiting::Tools => {
                 let Some(tools @ Json::Array(_)) = result.get("tools") else {
                     return broken("tools", "`tools` of its answer is no list");
@@ -120,7 +128,7 @@ impl Driver {
 
     /// What a call gave. When all calls of the turn have given something, the model is asked again.
     fn told(&mut self, id: &str, is_error: bool, refused: Option<DenyBy>, content: Json) -> Reaction {
-        let mut result = Json::object([("type", Json::from("tool_result")), ("id", id.into())]);
+        let mut result = Json::object([("type", Json::from("tool_result")), ("tool_use_id", id.into())]);
         result.set("is_error", is_error);
         if let Some(by) = refused {
             result.set("refused_by", crate::driver::protocol::gate_word(by));
@@ -152,7 +160,7 @@ impl Driver {
             _ => {
                 let named = |index: usize, published: &str| {
                     name == published
-                        || self.answers.get(index).is_some_and(|planned| name.contains(&planned.tool))
+                        || self.planned.get(index).is_some_and(|planned| name.contains(&planned.tool))
                 };
                 calls().find(|(_, index, published)| named(*index, published)).map(|(_, index, _)| index)
             }
@@ -162,7 +170,7 @@ impl Driver {
     fn question(&self, id: &Json, call: Option<u32>, name: &str, input: &str) -> Reaction {
         let about = self.about(call, name);
         // A question about something that the model never asked for is no use of ours.
-        let answer = about.and_then(|at| self.answers.get(at)).map_or(Answer::Deny, |planned| planned.answer);
+        let answer = about.and_then(|at| self.planned.get(at)).map_or(Answer::Deny, |planned| planned.answer);
         let mut data = Json::object([("id", id.clone())]);
         if let Some(about) = about {
             data.set("use", about);
@@ -265,3 +273,6 @@ fn stray(id: u32) -> Reaction {
         acts: Vec::new(),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -9,7 +9,7 @@
 //! A [`Host`] is run in one of two ways, both of which speak the protocol of [`protocol`]:
 //!
 //! * inside the test program, on a thread of its own, as a [`Library`];
-//! * as a program of its own, whose `main` calls [`serve`] with its standard streams. A program in another language
+//! * as a program of its own, whose `main` calls [`serve()`] with its standard streams. A program in another language
 //!   speaks the protocol itself.
 
 mod host;

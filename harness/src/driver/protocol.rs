@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! → {"id":1,"cmd":"start","protocol":1,"revision":"2025-11-25","servers":{…},"permissions":{…},"limits":{…},"home":…,"cwd":…}
-//! ← {"id":1,"ok":{}}
+//! ← {"id":1,"ok":{}}     or with "name", "version", "language", "features", which are recorded
 //! → {"id":2,"cmd":"tools"}
 //! ← {"id":2,"ok":{"tools":[{"name":…,"description":…,"input_schema":…}]}}
 //! → {"id":3,"cmd":"call","name":"…","input":{…}}

@@ -113,6 +113,7 @@ fn profile(root: &Value, out: &mut Reporter) -> Profile {
         source: Arc::clone(out.source()),
         variant: None,
         variants: variants(root),
+        pack: root.string("pack"),
         title: root.string("title").unwrap_or_else(|| name.clone()),
         name,
         bin: bin(root, out),

@@ -1,20 +1,9 @@
-//! Where a host's program is, and which version it says it has.
+//! Where a host's program is.
 
 use std::env;
-use std::io::Read as _;
-use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::mpsc;
-use std::time::Duration;
-
-use regex_lite::Regex;
-use rustix::process::{Pid, Signal};
 
 use super::profile::{DriveKind, Profile};
-
-/// A version query that takes longer than this has hung: the slowest known runtime starts in about a second.
-const VERSION_LIMIT: Duration = Duration::from_secs(30);
 
 /// A host that can be started.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,9 +31,9 @@ pub enum LocateError {
         /// The host.
         host: String,
     },
-    /// There is no place for a throw-away home.
-    #[error("cannot make a temporary folder: {0}")]
-    NoHome(std::io::Error),
+    /// There is no place to run it in, or nobody to watch over it.
+    #[error("cannot ask for a version: {0}")]
+    NoStage(String),
     /// The program is there but does not run.
     #[error("cannot start {program}: {cause}")]
     NotStarted {
@@ -102,65 +91,4 @@ pub fn find(profile: &Profile, self_exe: &Path) -> Result<Vec<String>, LocateErr
         Some(path) => Ok(vec![path.to_string_lossy().into_owned()]),
         None => Err(missing(install_hint(profile))),
     }
-}
-
-/// Finds the program and asks for its version, in an empty environment and a throw-away home.
-///
-/// # Errors
-/// A program that is missing, does not start or does not answer.
-pub fn locate(profile: &Profile, self_exe: &Path) -> Result<Located, LocateError> {
-    ask(profile, find(profile, self_exe)?)
-}
-
-/// Asks a program for its version, in an empty environment and a throw-away home. `bin` is the program with its leading
-/// arguments.
-///
-/// # Errors
-/// A program that does not start or does not answer.
-pub fn ask(profile: &Profile, bin: Vec<String>) -> Result<Located, LocateError> {
-    if profile.version.args.is_empty() {
-        return Ok(Located { bin, version: String::new() });
-    }
-    let failed = |cause: String| LocateError::NotStarted { program: bin[0].clone(), cause };
-    let home = tempfile::tempdir().map_err(LocateError::NoHome)?;
-    let mut child = Command::new(&bin[0])
-        .args(&bin[1..])
-        .args(&profile.version.args)
-        .env_clear()
-        .env("HOME", home.path())
-        .env("PATH", "/usr/bin:/bin")
-        .current_dir(home.path())
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .process_group(0)
-        .spawn()
-        .map_err(|cause| failed(cause.to_string()))?;
-    let (sender, receiver) = mpsc::channel();
-    if let Some(stdout) = child.stdout.take() {
-        std::thread::spawn(move || {
-            let mut text = String::new();
-            // A version is a short line; more is not read.
-            let read = stdout.take(64 * 1024).read_to_string(&mut text);
-            let _ = sender.send(read.map(|_| text));
-        });
-    }
-    let answer = receiver.recv_timeout(VERSION_LIMIT);
-    // The program has answered or never will; in both cases nothing of it may stay. A helper that left its group does:
-    // only a run has a supervisor to find it.
-    let _ = rustix::process::kill_process_group(Pid::from_child(&child), Signal::KILL);
-    let _ = child.kill();
-    let _ = child.wait();
-    let text = match answer {
-        Ok(Ok(text)) => text,
-        Ok(Err(cause)) => return Err(failed(cause.to_string())),
-        Err(_) => return Err(failed("it does not answer the version query".to_owned())),
-    };
-    let pattern = Regex::new(&profile.version.pattern).map_err(|cause| failed(cause.to_string()))?;
-    let version = pattern
-        .captures(&text)
-        .and_then(|groups| groups.get(1))
-        .map(|group| group.as_str().to_owned())
-        .unwrap_or_default();
-    Ok(Located { bin, version })
 }

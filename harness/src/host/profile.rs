@@ -21,6 +21,8 @@ pub struct Profile {
     pub variants: Vec<String>,
     /// The name for people.
     pub title: String,
+    /// The pack whose requirements can fail; absent means all that hopcheck judges.
+    pub pack: Option<String>,
     /// Where the program is.
     pub bin: Bin,
     /// A runtime that the program needs, such as `node>=22`; empty means none.

@@ -1,7 +1,6 @@
 //! Reading and writing the files that a user names.
 
 use std::fs;
-use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -34,17 +33,29 @@ pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
     fs::write(path, text).map_err(|cause| refused(path, &cause))
 }
 
-/// Makes the folders that a file needs. Done before a long run, it saves the user one in vain.
+/// Makes the folders that a file needs, and looks whether it can be written. Done before a long run, it saves the user
+/// one in vain.
 ///
 /// # Errors
-/// They cannot be made, or the path is a folder (usage).
+/// A folder cannot be made, or the file not be written (usage).
 pub fn prepare(path: &Path) -> Result<(), Failure> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         fs::create_dir_all(folder).map_err(|cause| refused(path, &cause))?;
     }
-    if path.is_dir() { Err(refused(path, &io::ErrorKind::IsADirectory.into())) } else { Ok(()) }
+    let found = fs::symlink_metadata(path).ok();
+    // Whoever reads a pipe would take this for the end; a folder says that it is one.
+    if found.as_ref().is_some_and(|found| !found.is_file() && !path.is_dir()) {
+        return Ok(());
+    }
+    let opened = fs::OpenOptions::new().write(true).create(true).truncate(false).open(path);
+    opened.map_err(|cause| refused(path, &cause))?;
+    // A file that was there keeps what it holds, and one that was not comes with its content.
+    if found.is_none() {
+        fs::remove_file(path).map_err(|cause| refused(path, &cause))?;
+    }
+    Ok(())
 }
 
-fn refused(path: &Path, cause: &io::Error) -> Failure {
+fn refused(path: &Path, cause: &std::io::Error) -> Failure {
     Failure::Usage(format!("cannot write {}: {cause}", path.display()))
 }

@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use super::{Failure, files};
 use crate::diagnostic::{Source, did_you_mean};
+use crate::driver::Library;
 use crate::host::decode;
-use crate::host::locate::{self, LocateError, Located};
+use crate::host::locate::{LocateError, Located};
 use crate::host::profile::Profile;
 use crate::library;
+use crate::stage::{self, Launch};
 
 /// The host that needs nothing but this binary.
 pub const REFERENCE: &str = "reference";
@@ -18,15 +20,17 @@ pub const REFERENCE: &str = "reference";
 pub struct Host {
     /// Its profile, resolved for its version.
     pub profile: Arc<Profile>,
-    /// Its program and version.
-    pub located: Located,
+    /// Its program, or the library that it is.
+    pub launch: Launch,
+    /// The version that it reports; empty where it reports none.
+    pub version: String,
 }
 
 impl Host {
     /// The version for which the profile was resolved.
     #[must_use]
     pub fn version(&self) -> Option<&str> {
-        Some(self.located.version.as_str()).filter(|version| !version.is_empty())
+        Some(self.version.as_str()).filter(|version| !version.is_empty())
     }
 }
 
@@ -101,7 +105,7 @@ fn parse(source: &Arc<Source>, variant: Option<&str>, version: Option<&str>) -> 
 /// # Errors
 /// A program that is not installed, does not start or does not tell its version (host).
 pub fn found(source: &Arc<Source>, profile: &Profile) -> Result<Host, Failure> {
-    resolved(source, profile.variant.as_deref(), locate::locate(profile, &super::self_exe()?))
+    resolved(source, profile.variant.as_deref(), stage::locate(profile, &super::self_exe()?))
 }
 
 /// Resolves a profile for a program at a known place: program and leading arguments.
@@ -109,7 +113,7 @@ pub fn found(source: &Arc<Source>, profile: &Profile) -> Result<Host, Failure> {
 /// # Errors
 /// A program that does not start or does not tell its version (host).
 pub fn at(source: &Arc<Source>, profile: &Profile, bin: Vec<String>) -> Result<Host, Failure> {
-    resolved(source, profile.variant.as_deref(), locate::ask(profile, bin))
+    resolved(source, profile.variant.as_deref(), stage::ask_version(profile, bin, &super::self_exe()?))
 }
 
 fn resolved(
@@ -118,10 +122,29 @@ fn resolved(
     located: Result<Located, LocateError>,
 ) -> Result<Host, Failure> {
     let located = located.map_err(|error| match error {
-        LocateError::NoHome(_) => Failure::Harness(error.to_string()),
+        LocateError::NoStage(_) => Failure::Harness(error.to_string()),
         _ => Failure::Host(error.to_string()),
     })?;
-    let version = Some(located.version.as_str()).filter(|version| !version.is_empty());
-    let profile = parse(source, variant, version)?;
-    Ok(Host { profile: Arc::new(profile), located })
+    let Located { bin, version } = located;
+    launched(source, variant, Launch::Program(bin), version)
+}
+
+/// Resolves a profile for a library.
+///
+/// # Errors
+/// Everything that is wrong with the profile (usage).
+pub fn library(source: &Arc<Source>, profile: &Profile, library: Library) -> Result<Host, Failure> {
+    let version = library.version().to_owned();
+    launched(source, profile.variant.as_deref(), Launch::Library(library), version)
+}
+
+fn launched(
+    source: &Arc<Source>,
+    variant: Option<&str>,
+    launch: Launch,
+    version: String,
+) -> Result<Host, Failure> {
+    let known = Some(version.as_str()).filter(|version| !version.is_empty());
+    let profile = Arc::new(parse(source, variant, known)?);
+    Ok(Host { profile, launch, version })
 }

@@ -8,12 +8,11 @@ use std::time::{Duration, Instant};
 use super::pool::{self, Go};
 use super::{Failure, Host, select};
 use crate::diagnostic::Source;
-use crate::host::locate::Located;
 use crate::host::profile::Profile;
 use crate::json::Json;
 use crate::plan::{self, Plan, PlanKey, Planned, Select};
 use crate::scenario::ast::Scenario;
-use crate::stage::{self, StageError, StageOptions, Staged};
+use crate::stage::{self, Launch, StageError, StageOptions, Staged};
 use crate::trace::Header;
 
 /// A plan with the host that it is for.
@@ -21,8 +20,10 @@ use crate::trace::Header;
 pub struct Job {
     /// The plan, or why there is none.
     pub planned: Planned,
-    /// The program.
-    pub located: Located,
+    /// The host.
+    pub launch: Launch,
+    /// Its version; empty where it reports none.
+    pub version: String,
     /// Where the trace goes.
     pub path: Option<PathBuf>,
 }
@@ -66,7 +67,8 @@ pub fn plans(hosts: &[Host], scenarios: &[Arc<Scenario>], select: &Select) -> Re
                 .map_err(|error| Failure::Usage(error.to_string()))?;
             jobs.extend(planned.into_iter().map(|planned| Job {
                 planned,
-                located: host.located.clone(),
+                launch: host.launch.clone(),
+                version: host.version.clone(),
                 path: None,
             }));
         }
@@ -87,12 +89,12 @@ pub fn one(job: Job, options: &StageOptions) -> Ran {
     match job.planned {
         Planned::Run(plan) => {
             let start = Instant::now();
-            let header = header(&plan.key, &plan.scenario, &plan.profile, &job.located.version);
-            let staged = stage::run(&plan, header, &job.located.bin, options, job.path.as_deref());
+            let header = header(&plan.key, &plan.scenario, &plan.profile, &job.version);
+            let staged = stage::run(&plan, header, job.launch, options, job.path.as_deref());
             Ran::Run { plan, staged, took: start.elapsed(), path: job.path }
         }
         Planned::NotApplicable { key, scenario, profile, reason } => {
-            let mut header = header(&key, &scenario, &profile, &job.located.version);
+            let mut header = header(&key, &scenario, &profile, &job.version);
             header.not_applicable = Some(reason);
             Ran::NotApplicable { header, path: job.path }
         }

@@ -5,6 +5,9 @@ use super::{Json, Number, Text};
 /// Deeper nesting than this is refused, so that a hostile host cannot overflow our stack.
 const MAX_DEPTH: u32 = 512;
 
+/// More values than this are refused: a value costs us some forty times the two bytes that it may have in the text.
+const MAX_VALUES: u32 = 1 << 18;
+
 /// Where and why a text is no JSON.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{reason} at byte {offset}")]
@@ -19,7 +22,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Json, ParseError> {
     if let Err(error) = str::from_utf8(bytes) {
         return Err(ParseError { offset: error.valid_up_to(), reason: "invalid UTF-8" });
     }
-    let mut parser = Parser { bytes, at: 0, depth: 0 };
+    let mut parser = Parser { bytes, at: 0, depth: 0, values: 0 };
     parser.space();
     let value = parser.value()?;
     parser.space();
@@ -33,6 +36,7 @@ struct Parser<'a> {
     bytes: &'a [u8],
     at: usize,
     depth: u32,
+    values: u32,
 }
 
 impl Parser<'_> {
@@ -60,6 +64,10 @@ impl Parser<'_> {
     }
 
     fn value(&mut self) -> Result<Json, ParseError> {
+        self.values += 1;
+        if self.values > MAX_VALUES {
+            return Err(self.error("too many values"));
+        }
         match self.peek() {
             Some(b'{') => self.nested(Self::object),
             Some(b'[') => self.nested(Self::array),

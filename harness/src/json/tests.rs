@@ -122,3 +122,10 @@ fn pretty_text_breaks_what_is_too_long_and_means_the_same() {
     assert_eq!(json.pretty(24), expected);
     assert_eq!(Json::parse(json.pretty(1)).unwrap(), json);
 }
+
+#[test]
+fn few_bytes_are_not_unbounded_values() {
+    let many = |count: usize| format!("[{}1]", "1,".repeat(count));
+    assert!(Json::parse(many(200_000)).is_ok());
+    assert_eq!(Json::parse(many(300_000)).unwrap_err().reason, "too many values");
+}

@@ -5,7 +5,7 @@
 //! {"tools":[{"name","description"?,"input_schema"?}],
 //!  "messages":[{"role":"user","content":[{"type":"text","text"}]},
 //!              {"role":"assistant","content":[{"type":"text","text"},{"type":"tool_use","id","name","input"?}]},
-//!              {"role":"tool","content":[{"type":"tool_result","id","is_error","refused_by"?,"content":[BLOCK…]}]}]}
+//!              {"role":"tool","content":[{"type":"tool_result","tool_use_id","is_error","refused_by"?,"content":[BLOCK…]}]}]}
 //! ```
 //!
 //! `input` is absent where there are no arguments, and text that is no JSON stands as `input_text`. Each BLOCK has the
@@ -108,7 +108,7 @@ fn offer(entry: &Json) -> Option<Offer> {
 }
 
 fn item(role: &str, block: &Json) -> Item {
-    match (block.str("type"), block.str("id")) {
+    match (block.str("type"), block.str("id").or_else(|| block.str("tool_use_id"))) {
         (Some("text"), _) => Item::Text { role: role.to_owned(), text: block.str("text").map(str::to_owned) },
         (Some("tool_use"), Some(id)) => Item::ToolUse {
             id: id.to_owned(),

@@ -4,6 +4,7 @@ mod baseline;
 mod failures;
 mod json;
 mod markdown;
+mod newer;
 mod snapshots;
 mod text;
 
@@ -14,6 +15,7 @@ pub use baseline::{known_failures, stale};
 pub use failures::{Detail, failures};
 pub use json::{json, summary_json};
 pub use markdown::markdown;
+pub use newer::newer;
 pub use snapshots::{Change, ChangeKind, SnapshotMode, Snapshots};
 pub use text::{record_line, run_line, summary_line, verdict_table};
 

@@ -213,3 +213,14 @@ fn drift_is_told_with_its_lines_and_cannot_steer_the_terminal() {
     let accepted = Snapshots { mode: SnapshotMode::Accept, ..snapshots };
     assert!(!accepted.drifted());
 }
+
+#[test]
+fn what_is_newer_than_a_pack_is_told() {
+    let mut run = failed();
+    run.findings[0].verdict = Verdict::Trait;
+    run.findings[0].value = Some("fail".to_owned());
+    let line = "newer: hop.wire-name in names/wire-name[dot] at 2025-11-25 stdio: the wire carries `a_b`";
+    assert_eq!(plain(&newer(&[run.clone()])), format!("\n{line}\n"));
+    run.findings[0].level = Level::Trait;
+    assert_eq!(newer(&[run]), "");
+}

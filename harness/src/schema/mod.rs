@@ -5,6 +5,7 @@
 //! cases and variants are left to `hopcheck check`. Only keywords that every draft since 7 has in the same meaning are
 //! used (`$defs` apart, which older validators follow as a plain pointer): editors lag behind.
 
+mod driver;
 mod parts;
 mod report;
 mod toml;
@@ -36,12 +37,14 @@ pub enum Schema {
     Trace,
     /// The JSON report.
     Report,
+    /// One line of the driver protocol.
+    Driver,
 }
 
 impl Schema {
     /// All.
-    pub const ALL: [Self; 6] =
-        [Self::Scenario, Self::Server, Self::Profile, Self::Baseline, Self::Trace, Self::Report];
+    pub const ALL: [Self; 7] =
+        [Self::Scenario, Self::Server, Self::Profile, Self::Baseline, Self::Trace, Self::Report, Self::Driver];
 
     /// Its word on the command line.
     #[must_use]
@@ -53,6 +56,7 @@ impl Schema {
             Self::Baseline => "baseline",
             Self::Trace => "trace",
             Self::Report => "report",
+            Self::Driver => "driver",
         }
     }
 
@@ -91,6 +95,10 @@ impl Schema {
                 trace::line(),
             ),
             Self::Report => ("What `--report json=FILE` writes.", report::report()),
+            Self::Driver => (
+                "One line of the driver protocol, in either direction: how a host is driven that asks no model.",
+                driver::line(),
+            ),
         };
         let mut schema = Json::object([
             ("$schema", "https://json-schema.org/draft/2020-12/schema"),

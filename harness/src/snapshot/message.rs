@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::line::{Arrow, Line};
 use super::model::{self, Conversation};
 use super::placeholder::Placeholders;
+use crate::host::profile::DriveKind;
 use crate::json::{Json, Text};
 use crate::plan::Plan;
 use crate::trace::Trace;
@@ -146,7 +147,7 @@ impl<'t> Writer<'t> {
     }
 
     fn server_start(&self, event: &Event) -> Line {
-        let mut line = Line::new(event.n, self.lane(event), Arrow::Fact, "start");
+        let line = Line::new(event.n, self.lane(event), Arrow::Fact, "start");
         let names = |key: &str| -> Vec<String> {
             let mut names: Vec<String> = event
                 .data
@@ -159,12 +160,17 @@ impl<'t> Writer<'t> {
             names.sort();
             names
         };
-        line.rest = format!("env [{}]", names("env").join(" "));
+        let mut facts = Vec::new();
+        // What a library hands on is the environment of the test program, which is nobody's choice.
+        let drive = self.plan.profile.drives.get(self.plan.drive);
+        if drive.is_none_or(|drive| drive.kind != DriveKind::InProcess) {
+            facts.push(format!("env [{}]", names("env").join(" ")));
+        }
         let canaries = names("canaries");
         if !canaries.is_empty() {
-            line.rest.push_str(&format!(" canaries [{}]", canaries.join(" ")));
+            facts.push(format!("canaries [{}]", canaries.join(" ")));
         }
-        line
+        line.rest(facts.join(" "))
     }
 
     fn wire(&mut self, event: &Event, arrow: Arrow) -> Vec<Line> {

@@ -138,6 +138,11 @@ impl Conn {
         Some(got)
     }
 
+    /// Bytes of the line that is not complete, and of what the host does not read.
+    pub(super) fn held(&self) -> usize {
+        self.lines.held() + self.output.held() + self.errors.held()
+    }
+
     /// The end of the input: the line that was cut short, where there is one.
     pub(super) fn finish_input(&mut self) -> Option<Line> {
         self.input = None;

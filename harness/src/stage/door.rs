@@ -5,7 +5,7 @@ use std::net::TcpListener;
 use std::os::fd::{BorrowedFd, OwnedFd};
 
 use super::recorder::{Draft, Recorder};
-use super::watch::{Marks, Reach, Watched};
+use super::watch::{Marks, Reach, Watched, accepted};
 use crate::trace::event::Kind;
 use crate::wire::http::{After, CONTINUE, Next, Parser, Request, Response};
 use crate::wire::sink::{Pumped, Sink};
@@ -16,7 +16,7 @@ const BUDGET: usize = 4 << 20;
 
 /// Connections that are open at a time. A host that opens more must not use up the descriptors of hopcheck, which other
 /// runs need as well.
-const MAX_VISITORS: usize = 256;
+const MAX_VISITORS: usize = 64;
 
 pub(super) struct Door {
     /// None for a host that asks no model.
@@ -114,9 +114,12 @@ impl Door {
     }
 
     /// Takes in bytes without acting on them; says whether there were any.
-    pub(super) fn listen(&mut self, reach: Reach) -> bool {
+    ///
+    /// # Errors
+    /// The machine has no room for another connection.
+    pub(super) fn listen(&mut self, reach: Reach) -> io::Result<bool> {
         if let Some(listener) = self.listener.as_ref().filter(|_| self.accepts || reach == Reach::All) {
-            while let Ok((stream, _)) = listener.accept() {
+            while let Some((stream, _)) = accepted(listener.accept())? {
                 if self.visitors.len() >= MAX_VISITORS {
                     self.refused += 1;
                     continue;
@@ -138,7 +141,12 @@ impl Door {
                 heard |= visitor.read(&mut self.buffer);
             }
         }
-        heard
+        Ok(heard)
+    }
+
+    /// Bytes of requests that are not complete, and of responses that are not read.
+    pub(super) fn held(&self) -> usize {
+        self.visitors.iter().map(|visitor| visitor.parser.held() + visitor.sink.held()).sum()
     }
 
     /// The next whole request.

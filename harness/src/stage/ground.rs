@@ -3,16 +3,60 @@
 
 use std::io;
 use std::net::TcpListener;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::OnceLock;
 
 use super::console::HostEnds;
 use super::door::Door;
 use super::launch::{Isolation, Supervisor};
 use super::sandbox::{Keep, Sandbox};
-use super::{Isolate, StageError, StageOptions, Subject};
+use super::{Isolate, StageError, StageOptions};
 use crate::driver::Library;
+use crate::host::profile::DriveKind;
 use crate::host::render::Rendered;
 use crate::json::Json;
+use crate::plan::Plan;
+
+/// The host of a run.
+#[derive(Clone, Debug)]
+pub enum Launch {
+    /// A program with its leading arguments.
+    Program(Vec<String>),
+    /// A library, which is run on a thread of this program.
+    Library(Library),
+}
+
+impl<P: AsRef<[String]> + ?Sized> From<&P> for Launch {
+    fn from(program: &P) -> Self {
+        Self::Program(program.as_ref().to_vec())
+    }
+}
+
+impl From<Library> for Launch {
+    fn from(library: Library) -> Self {
+        Self::Library(library)
+    }
+}
+
+impl Launch {
+    /// That the drive of the plan is one for such a host.
+    pub(super) fn fits(&self, plan: &Plan) -> Result<(), StageError> {
+        let described = match plan.profile.drives.get(plan.drive).map(|drive| drive.kind) {
+            Some(DriveKind::InProcess) => LIBRARY,
+            _ => PROGRAM,
+        };
+        let given = match self {
+            Self::Program(_) => PROGRAM,
+            Self::Library(_) => LIBRARY,
+        };
+        if described == given {
+            return Ok(());
+        }
+        Err(StageError::OtherSort { profile: plan.profile.name.clone(), described, given })
+    }
+}
+
+const PROGRAM: &str = "a program";
+const LIBRARY: &str = "a library";
 
 /// Prepared for a host, before anything of the run is known.
 pub(super) enum Ground<'s> {
@@ -26,31 +70,26 @@ pub(super) enum Launcher<'s> {
     Library(&'s Library),
 }
 
-/// Whether this machine has refused isolation before: then nobody asks again.
-static REFUSED: AtomicBool = AtomicBool::new(false);
+/// Why this machine has refused isolation, where it has: then nobody asks again.
+static REFUSED: OnceLock<String> = OnceLock::new();
+
+/// Why this machine does not cut hosts off from the network, where [`Isolate::Auto`] has learnt that it does not.
+#[must_use]
+pub fn isolation_refused() -> Option<&'static str> {
+    REFUSED.get().map(String::as_str)
+}
 
 impl<'s> Ground<'s> {
-    pub(super) fn new(subject: Subject<'s>, options: &StageOptions) -> Result<Self, StageError> {
-        match (subject, options.isolate) {
-            (Subject::Library(_), Isolate::Yes) => {
+    pub(super) fn new(launch: &'s Launch, options: &StageOptions) -> Result<Self, StageError> {
+        match (launch, options.isolate) {
+            (Launch::Library(_), Isolate::Yes) => {
                 let why = "the host is a library and has the network of this program";
                 Err(StageError::Isolation(io::Error::new(io::ErrorKind::Unsupported, why)))
             }
-            (Subject::Library(library), _) => Ok(Self::Library(library)),
-            (Subject::Program(_), Isolate::Yes) => {
-                start(options, Isolation::Network).map_err(StageError::Isolation)
-            }
-            (Subject::Program(_), Isolate::Auto)
-                if cfg!(target_os = "linux") && !REFUSED.load(Ordering::Relaxed) =>
-            {
-                start(options, Isolation::Network).or_else(|_| {
-                    // A supervisor that failed half way may have no loopback, so another one is needed.
-                    REFUSED.store(true, Ordering::Relaxed);
-                    start(options, Isolation::None).map_err(StageError::Supervisor)
-                })
-            }
-            (Subject::Program(_), Isolate::Auto | Isolate::No) => {
-                start(options, Isolation::None).map_err(StageError::Supervisor)
+            (Launch::Library(library), _) => Ok(Self::Library(library)),
+            (Launch::Program(_), _) => {
+                let (supervisor, listener, isolation) = supervised(options)?;
+                Ok(Self::Program { supervisor, listener, isolation })
             }
         }
     }
@@ -60,6 +99,14 @@ impl<'s> Ground<'s> {
         match self {
             Self::Program { isolation, .. } => *isolation,
             Self::Library(_) => Isolation::None,
+        }
+    }
+
+    /// The sandbox of the run.
+    pub(super) fn sandbox(&self, keep: Keep) -> io::Result<Sandbox> {
+        match self {
+            Self::Program { supervisor, .. } => sandbox(supervisor, keep),
+            Self::Library(_) => Sandbox::new(Sandbox::choose()?),
         }
     }
 
@@ -74,9 +121,32 @@ impl<'s> Ground<'s> {
     }
 }
 
-fn start<'s>(options: &StageOptions, isolation: Isolation) -> io::Result<Ground<'s>> {
-    let (supervisor, listener) = Supervisor::start(&options.self_exe, isolation)?;
-    Ok(Ground::Program { supervisor, listener, isolation })
+/// A supervisor, with the listener that it bound and the isolation that holds.
+pub(super) fn supervised(options: &StageOptions) -> Result<(Supervisor, TcpListener, Isolation), StageError> {
+    let start = |isolation| {
+        let started = Supervisor::start(&options.self_exe, isolation);
+        started.map(|(supervisor, listener)| (supervisor, listener, isolation))
+    };
+    match options.isolate {
+        Isolate::Yes => start(Isolation::Network).map_err(StageError::Isolation),
+        Isolate::Auto if cfg!(target_os = "linux") && REFUSED.get().is_none() => {
+            start(Isolation::Network).or_else(|reason| {
+                // A supervisor that failed half way may have no loopback, so another one is needed.
+                REFUSED.get_or_init(|| reason.to_string());
+                start(Isolation::None).map_err(StageError::Supervisor)
+            })
+        }
+        Isolate::Auto | Isolate::No => start(Isolation::None).map_err(StageError::Supervisor),
+    }
+}
+
+/// A sandbox. The supervisor, which removes it should hopcheck be killed, is told before it is there.
+pub(super) fn sandbox(supervisor: &Supervisor, keep: Keep) -> io::Result<Sandbox> {
+    let path = Sandbox::choose()?;
+    if keep == Keep::No {
+        supervisor.adopt(&path);
+    }
+    Sandbox::new(path)
 }
 
 impl Launcher<'_> {
@@ -85,15 +155,13 @@ impl Launcher<'_> {
         self,
         rendered: &Rendered,
         sandbox: &Sandbox,
-        keep: Keep,
         ends: HostEnds,
     ) -> Result<(Supervisor, Json), StageError> {
         let failed = |program: &str, cause| StageError::Host { program: program.to_owned(), cause };
         match self {
             Self::Program(mut supervisor) => {
-                let remove = (keep == Keep::No).then(|| sandbox.path());
                 let pid = supervisor
-                    .launch(rendered, &sandbox.work(), remove, ends.streams())
+                    .launch(rendered, &sandbox.work(), ends.streams())
                     .map_err(|cause| failed(rendered.argv.first().map_or("", String::as_str), cause))?;
                 let names = rendered.env.iter().map(|(name, _)| name);
                 let facts = Json::object([

@@ -3,26 +3,34 @@
 use std::collections::VecDeque;
 use std::io;
 use std::net::TcpListener;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
-use rustix::process::{Pid, Signal};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, waitid};
 
 use crate::driver::Library;
 use crate::host::render::Rendered;
 use crate::json::Json;
 use crate::wire::channel::{Channel, Wait};
+use crate::wire::signal::signal_name;
 
+use super::processes::{self, Left, Mark};
+use super::stop::StopWatch;
 use super::supervisor::NETWORK;
-use super::thread::Streams;
-use super::{processes, thread};
+use super::thread::{self, Streams};
+use super::watch::{Marks, Watched};
 
-/// How often the processes below a supervisor that failed are looked for.
-const DESTROY_ROUNDS: usize = 100;
+/// How long processes may take to die of SIGKILL, on a machine that is very busy.
+const DEATH: Duration = Duration::from_secs(10);
+
+/// Signals by which a program ends that has a fault of its own. Every other one was sent by somebody.
+const CRASHES: [Signal; 7] =
+    [Signal::ABORT, Signal::BUS, Signal::FPE, Signal::ILL, Signal::SEGV, Signal::SYS, Signal::TRAP];
 
 /// Which isolation holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,8 +60,17 @@ pub(super) enum Report {
     Survivor(Json),
     /// All processes are gone.
     Gone,
-    /// The supervisor is gone before its work was done.
-    Lost(String),
+    /// The supervisor cannot do its work any more.
+    Lost(Lost),
+}
+
+/// How a supervisor was lost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Lost {
+    /// Somebody killed or stopped it with the signal of this name. hopcheck does not, and nobody else knows of it.
+    Signal(String),
+    /// It failed by itself.
+    Failed(String),
 }
 
 /// A running supervisor. Dropping it ends every process of its run.
@@ -71,11 +88,50 @@ enum Body {
     /// A process, the parent of the host.
     Process {
         child: Child,
+        stops: StopWatch,
+        /// What all processes of the run carry.
+        mark: Option<Mark>,
         /// The host, while it lives.
         host: Option<Pid>,
     },
     /// The keeper of a host on a thread, until it is joined.
     Thread(Option<JoinHandle<()>>),
+}
+
+impl Body {
+    /// Why its channel has ended. A process has ended as well, or is about to.
+    fn how_it_ended(&self) -> Lost {
+        let status = match self {
+            Self::Process { child, .. } => {
+                let ended = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+                waitid(WaitId::Pid(Pid::from_child(child)), ended).ok().flatten()
+            }
+            Self::Thread(_) => None,
+        };
+        match status.and_then(|status| status.terminating_signal()) {
+            Some(signal) if CRASHES.iter().any(|crash| crash.as_raw() == signal) => {
+                Lost::Failed(format!("it crashed with {}", signal_name(signal)))
+            }
+            Some(signal) => Lost::Signal(signal_name(signal)),
+            None => Lost::Failed("it ended too early".to_owned()),
+        }
+    }
+
+    /// Whether it was stopped, or has ended.
+    const fn is_alarmed(&self) -> bool {
+        match self {
+            Self::Process { stops, .. } => stops.is_ready(),
+            Self::Thread(_) => false,
+        }
+    }
+
+    /// The signal that stopped it, once.
+    fn stop_signal(&mut self) -> Option<i32> {
+        match self {
+            Self::Process { stops, .. } => stops.signal(),
+            Self::Thread(_) => None,
+        }
+    }
 }
 
 impl Supervisor {
@@ -93,15 +149,25 @@ impl Supervisor {
         let mut channel = Channel::new(ours.into());
         let answer = channel.wait_take();
         let listener = channel.take_fd();
-        let body = Body::Process { child, host: None };
-        let supervisor = Self { channel: Some(channel), body, reports: VecDeque::new() };
+        let body =
+            Body::Process { stops: StopWatch::new(Pid::from_child(&child))?, child, mark: None, host: None };
+        let mut supervisor = Self { channel: Some(channel), body, reports: VecDeque::new() };
         match (answer?, listener) {
             (Some(message), Some(listener)) if message.get("ready").is_some() => {
+                let mark = message.get("mark").and_then(Json::as_i64);
+                if let Body::Process { mark: known, .. } = &mut supervisor.body {
+                    *known = mark.and_then(|mark| mark.try_into().ok()).map(Mark);
+                }
                 Ok((supervisor, TcpListener::from(listener)))
             }
             (Some(message), _) => Err(io::Error::other(message.str("failed").unwrap_or("no answer").to_owned())),
             (None, _) => Err(io::Error::other("the supervisor did not start")),
         }
+    }
+
+    /// Makes it remove a folder when it ends, however hopcheck does. Told before the folder is there, none is forgotten.
+    pub(super) fn adopt(&self, folder: &Path) {
+        self.tell(&Json::object([("remove", folder.to_string_lossy().as_ref())]));
     }
 
     /// Starts a host that is a library, on a thread of this program. `folder` is that of the run.
@@ -110,33 +176,53 @@ impl Supervisor {
         Ok(Self { channel: Some(channel), body: Body::Thread(Some(keeper)), reports: VecDeque::new() })
     }
 
-    /// Starts the host, and gives its process id. `sandbox` is removed if hopcheck is killed.
+    /// Starts the host, and gives its process id: none where the host was faster than the supervisor, and killed or
+    /// stopped it before it could tell.
     pub(super) fn launch(
         &mut self,
         rendered: &Rendered,
         cwd: &Path,
-        sandbox: Option<&Path>,
         streams: [BorrowedFd<'_>; 3],
-    ) -> io::Result<i64> {
-        let mut message = Json::object([
+    ) -> io::Result<Option<i64>> {
+        let message = Json::object([
             ("argv", Json::array(rendered.argv.iter())),
             ("env", Json::object(rendered.env.iter().map(|(name, value)| (name, value)))),
             ("cwd", cwd.to_string_lossy().as_ref().into()),
         ]);
-        if let Some(sandbox) = sandbox {
-            message.set("remove", sandbox.to_string_lossy().as_ref());
-        }
-        let channel = self.channel.as_mut().ok_or(io::ErrorKind::NotConnected)?;
-        channel.send(&message, &streams)?;
-        let answer = channel.wait_take()?;
-        let pid = answer.as_ref().and_then(|answer| answer.get("started")).and_then(Json::as_i64);
+        self.channel.as_ref().ok_or(io::ErrorKind::NotConnected)?.send(&message, &streams)?;
+        let Some(answer) = self.answer()? else { return Ok(None) };
+        let pid = answer.get("started").and_then(Json::as_i64);
         if let Body::Process { host, .. } = &mut self.body {
             *host = pid.and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?));
         }
-        pid.ok_or_else(|| {
-            let reason = answer.as_ref().and_then(|answer| answer.str("failed"));
-            io::Error::other(reason.unwrap_or("the supervisor is gone").to_owned())
-        })
+        match pid {
+            Some(pid) => Ok(Some(pid)),
+            None => Err(io::Error::other(answer.str("failed").unwrap_or("no answer").to_owned())),
+        }
+    }
+
+    /// Waits for the answer to a launch; there is none from a supervisor that somebody has killed or stopped.
+    fn answer(&mut self) -> io::Result<Option<Json>> {
+        loop {
+            let channel = self.channel.as_mut().ok_or(io::ErrorKind::NotConnected)?;
+            channel.receive(Wait::Never)?;
+            if let Some(message) = channel.take() {
+                return Ok(Some(message));
+            }
+            if channel.ended() {
+                return match self.body.how_it_ended() {
+                    Lost::Signal(_) => Ok(None),
+                    Lost::Failed(reason) => Err(io::Error::other(format!("the supervisor is lost: {reason}"))),
+                };
+            }
+            if self.body.is_alarmed() {
+                return Ok(None);
+            }
+            let mut fds = Watched::default();
+            self.watch(&mut fds);
+            let mut marks = fds.wait(Vec::new(), None)?;
+            self.mark(&mut marks);
+        }
     }
 
     /// Sends a signal, named like `SIGINT`, to the host.
@@ -176,12 +262,14 @@ impl Supervisor {
             } else if let Some(process) = message.get("survivor") {
                 Report::Survivor(process.clone())
             } else {
-                Report::Lost(message.str("failed").unwrap_or("an unknown message").to_owned())
+                Report::Lost(Lost::Failed(message.str("failed").unwrap_or("an unknown message").to_owned()))
             });
         }
         if failed || channel.ended() {
             self.channel = None;
-            self.reports.push_back(Report::Lost("it ended too early".to_owned()));
+            self.reports.push_back(Report::Lost(self.body.how_it_ended()));
+        } else if let Some(signal) = self.body.stop_signal() {
+            self.reports.push_back(Report::Lost(Lost::Signal(signal_name(signal))));
         }
     }
 
@@ -195,32 +283,36 @@ impl Supervisor {
         self.reports.iter().any(|report| matches!(report, Report::Survivor(_)))
     }
 
-    /// The descriptor to poll.
-    pub(super) fn fd(&self) -> Option<BorrowedFd<'_>> {
-        self.channel.as_ref().map(AsFd::as_fd)
+    pub(super) fn watch<'f>(&'f self, fds: &mut Watched<'f>) {
+        if let Some(channel) = &self.channel {
+            fds.input(channel);
+        }
+        if let Body::Process { stops, .. } = &self.body {
+            stops.watch(fds);
+        }
     }
 
-    /// Ends what is within reach where the supervisor failed: itself, all that is still below it, and the process group
-    /// of the host.
-    pub(super) fn destroy(&mut self) {
+    pub(super) fn mark(&mut self, marks: &mut Marks) {
+        // The channel is looked at on every turn.
+        if self.channel.is_some() {
+            marks.next();
+        }
+        if let Body::Process { stops, .. } = &mut self.body {
+            stops.mark(marks);
+        }
+    }
+
+    /// Ends what the supervisor would have ended, and the supervisor: where it was killed, what is left hangs elsewhere
+    /// in the tree by now; where it was stopped, it cannot kill anybody.
+    pub(super) fn destroy(&mut self) -> Left {
         self.channel = None;
         // The keeper of a thread has no need of us: the end of its channel is enough.
-        let Body::Process { child, host } = &mut self.body else { return };
-        // A supervisor that was stopped cannot be left to kill its children. They are looked for again, since those of
-        // what dies in between move up to it; what forks faster than this is out of reach.
-        for _ in 0..DESTROY_ROUNDS {
-            let left = processes::below(Pid::from_child(child));
-            if left.is_empty() {
-                break;
-            }
-            for process in left {
-                let _ = rustix::process::kill_process(process.pid, Signal::KILL);
-            }
-        }
+        let Body::Process { child, host, mark, .. } = &mut self.body else { return Left::Nothing };
         if let Some(host) = host.take() {
             let _ = rustix::process::kill_process_group(host, Signal::KILL);
         }
         let _ = child.kill();
+        mark.map_or(Left::Nothing, |mark| processes::kill_marked(mark, DEATH))
     }
 }
 
@@ -229,7 +321,11 @@ impl Drop for Supervisor {
         // The end of the channel makes it kill everything and exit.
         self.channel = None;
         match &mut self.body {
-            Body::Process { child, .. } => drop(child.wait()),
+            Body::Process { child, stops, .. } => {
+                let _ = child.wait();
+                // With the process its watch ends as well.
+                stops.join();
+            }
             // It comes back in time, whatever the host does. Its panic would have nothing to say.
             Body::Thread(keeper) => drop(keeper.take().map(JoinHandle::join)),
         }

@@ -13,11 +13,13 @@ mod recorder;
 mod run;
 mod sandbox;
 mod script;
+mod stop;
 mod strays;
 pub mod supervisor;
 #[cfg(target_os = "linux")]
 mod sys;
 mod thread;
+mod version;
 mod watch;
 mod wires;
 
@@ -26,8 +28,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::drive::drive;
-use crate::driver::{Library, ServerSetup, Setup};
-use crate::host::profile::DriveKind;
+use crate::driver::{ServerSetup, Setup};
 use crate::host::render::{self, RenderError, Rendered, Site, SiteServer};
 use crate::json::Json;
 use crate::model::{Names, Prompts, Request, Role};
@@ -40,8 +41,11 @@ use crate::trace::redact::Redactor;
 use crate::trace::{Header, Trace};
 
 pub use deadline::{Deadlines, Phase};
+pub use ground::Launch;
+pub use ground::isolation_refused;
 pub use interrupt::{Interrupter, interrupter};
 pub use sandbox::{Keep, Kept, SandboxError};
+pub use version::{ask_version, locate};
 
 use console::Console;
 use ground::Ground;
@@ -135,7 +139,7 @@ pub enum StageError {
     Supervisor(io::Error),
     /// The profile describes another sort of host.
     #[error("the profile {profile} describes {described}, and the host is {given}")]
-    Subject {
+    OtherSort {
         /// The profile's name.
         profile: String,
         /// What it describes.
@@ -159,57 +163,21 @@ pub enum StageError {
     Io(#[from] io::Error),
 }
 
-/// The host under test.
-#[derive(Clone, Copy, Debug)]
-pub enum Subject<'s> {
-    /// A program with its leading arguments.
-    Program(&'s [String]),
-    /// A library, which is run on a thread of this program.
-    Library(&'s Library),
-}
-
-impl<'s, B: AsRef<[String]> + ?Sized> From<&'s B> for Subject<'s> {
-    fn from(bin: &'s B) -> Self {
-        Self::Program(bin.as_ref())
-    }
-}
-
-impl Subject<'_> {
-    /// That the profile's drive is for such a host.
-    fn check(self, plan: &Plan) -> Result<(), StageError> {
-        let described = match plan.profile.drives.get(plan.drive).map(|drive| drive.kind) {
-            Some(DriveKind::InProcess) => LIBRARY,
-            _ => PROGRAM,
-        };
-        let given = match self {
-            Self::Program(_) => PROGRAM,
-            Self::Library(_) => LIBRARY,
-        };
-        if described == given {
-            return Ok(());
-        }
-        Err(StageError::Subject { profile: plan.profile.name.clone(), described, given })
-    }
-}
-
-const PROGRAM: &str = "a program";
-const LIBRARY: &str = "a library";
-
 /// Runs a plan: its host runs one after the other, and a twin where a denied tool was hidden.
 ///
-/// `subject` is the host; `sink` is the file to which the trace is streamed.
+/// `launch` is the host; `sink` is the file to which the trace is streamed.
 ///
 /// # Errors
 /// What keeps a run from happening; see [`StageError`].
-pub fn run<'s>(
+pub fn run(
     plan: &Plan,
     header: Header,
-    subject: impl Into<Subject<'s>>,
+    launch: impl Into<Launch>,
     options: &StageOptions,
     sink: Option<&Path>,
 ) -> Result<Staged, StageError> {
-    let subject = subject.into();
-    subject.check(plan)?;
+    let launch = launch.into();
+    launch.fits(plan)?;
     let mut rec = Recorder::new(Writer::new(header, sink).map_err(StageError::Trace)?);
     let mut kept = Vec::new();
     let mut interrupted = Interrupted::No;
@@ -218,7 +186,7 @@ pub fn run<'s>(
     let mut at = 0;
     while let Some(&role) = roles.get(at) {
         at += 1;
-        let (reason, last) = match host_run(plan, role, subject, options, &mut rec, &mut kept) {
+        let (reason, last) = match host_run(plan, role, &launch, options, &mut rec, &mut kept) {
             Ok(ended) => ended,
             Err(error) => {
                 // The file tells why it ends here.
@@ -254,29 +222,29 @@ fn needs_twin(plan: &Plan, last: Option<&Request>) -> bool {
 fn host_run(
     plan: &Plan,
     role: Role,
-    subject: Subject<'_>,
+    launch: &Launch,
     options: &StageOptions,
     rec: &mut Recorder,
     kept: &mut Vec<Kept>,
 ) -> Result<(Reason, Option<Request>), StageError> {
     let run = rec.begin_run();
-    let ground = Ground::new(subject, options)?;
+    let ground = Ground::new(launch, options)?;
     let isolation = ground.isolation();
-    let sandbox = Sandbox::new()?;
+    let sandbox = ground.sandbox(options.keep)?;
     let (token, key) = (random_word()?, format!("hopcheck-{}", random_word()?));
     let canaries = canaries(plan);
     rec.set_redactor(Redactor::new(&canaries, std::slice::from_ref(&key)));
 
     let wires = Wires::new(plan, &sandbox.socket(), &canaries)?;
     let (launcher, door) = ground.open(&token)?;
-    let site = site(plan, subject, options, &sandbox, door.url(), key, &canaries);
+    let site = site(plan, launch, options, &sandbox, door.url(), key, &canaries);
     let drive = drive(plan, run, role, setup(plan, role, &site, &sandbox));
     let (console, ends) = Console::new(drive.stdin())?;
     let rendered = render_host(plan, role, &site, &sandbox)?;
     sandbox.write(&rendered.files)?;
 
     rec.record(Draft::new(Kind::RunStart).fact("role", role.as_str()).fact("isolation", isolation.as_str()));
-    let (supervisor, facts) = launcher.launch(&rendered, &sandbox, options.keep, ends)?;
+    let (supervisor, facts) = launcher.launch(&rendered, &sandbox, ends)?;
     rec.record(host_start(plan, facts, &sandbox));
     let parts = Parts {
         plan,
@@ -309,7 +277,7 @@ fn canaries(plan: &Plan) -> Vec<(String, String)> {
 
 fn site(
     plan: &Plan,
-    subject: Subject<'_>,
+    launch: &Launch,
     options: &StageOptions,
     sandbox: &Sandbox,
     model_url: String,
@@ -325,9 +293,9 @@ fn site(
         required: server.required,
     });
     Site {
-        bin: match subject {
-            Subject::Program(bin) => bin.to_vec(),
-            Subject::Library(_) => Vec::new(),
+        bin: match launch {
+            Launch::Program(argv) => argv.clone(),
+            Launch::Library(_) => Vec::new(),
         },
         home: text(sandbox.home()),
         work: text(sandbox.work()),

@@ -1,8 +1,10 @@
-//! The processes of a run, as its supervisor finds them.
+//! The processes of a run, as its supervisor finds them, and as hopcheck finds them where the supervisor is lost.
+
+use std::time::Duration;
 
 use rustix::process::Pid;
 
-/// A process below this one.
+/// A process of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Descendant {
     /// Its id.
@@ -24,9 +26,9 @@ pub(super) fn below(root: Pid) -> Vec<Descendant> {
         let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<i32>().ok()) else { continue };
         // A process that ends meanwhile has no file any more.
         let Ok(stat) = std::fs::read(entry.path().join("stat")) else { continue };
-        let Some((state, parent)) = state_and_parent(&String::from_utf8_lossy(&stat)) else { continue };
-        parents.insert(pid, parent);
-        if state == 'Z' || state == 'X' {
+        let Some(stat) = Stat::parse(&stat) else { continue };
+        parents.insert(pid, stat.parent);
+        if !stat.runs {
             zombies.insert(pid);
         }
     }
@@ -65,12 +67,26 @@ pub(super) fn mentions(pid: Pid, file: &str, bytes: &[u8]) -> bool {
     std::fs::read(path).is_ok_and(|text| text.windows(bytes.len()).any(|window| window == bytes))
 }
 
-/// Fields 3 and 4 of `/proc/PID/stat`, behind a name in parentheses that may hold anything.
+/// What `/proc/PID/stat` tells.
 #[cfg(target_os = "linux")]
-fn state_and_parent(stat: &str) -> Option<(char, i32)> {
-    let (_, rest) = stat.rsplit_once(')')?;
-    let mut fields = rest.split_whitespace();
-    Some((fields.next()?.chars().next()?, fields.next()?.parse().ok()?))
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Stat {
+    parent: i32,
+    /// Whether it can still do anything: a process whose main thread has ended looks like a zombie, and others go on.
+    runs: bool,
+}
+
+#[cfg(target_os = "linux")]
+impl Stat {
+    /// Fields 3, 4 and 20, behind a name in parentheses that may hold anything.
+    fn parse(stat: &[u8]) -> Option<Self> {
+        let stat = String::from_utf8_lossy(stat);
+        let (_, rest) = stat.rsplit_once(')')?;
+        let fields: Vec<&str> = rest.split_whitespace().collect();
+        let [state, parent, ..] = fields[..] else { return None };
+        let threads = fields.get(17).and_then(|threads| threads.parse::<u32>().ok()).unwrap_or(1);
+        Some(Self { parent: parent.parse().ok()?, runs: !matches!(state, "Z" | "X") || threads > 1 })
+    }
 }
 
 /// The first word of the command line, without its folders.
@@ -80,6 +96,95 @@ pub(super) fn command(pid: i32) -> String {
     let word = line.split(|&byte| byte == 0).next().unwrap_or_default();
     let word = String::from_utf8_lossy(word);
     word.rsplit('/').next().unwrap_or_default().to_owned()
+}
+
+/// What all processes of a run carry, wherever they are in the tree: a resource limit, which every child inherits, also
+/// over `exec`, in a new session and in an empty environment. Linux has not used the number of file locks since 2.4.24,
+/// so it can hold any number and limits nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Mark(pub(super) u64);
+
+#[cfg(target_os = "linux")]
+impl Mark {
+    /// Puts a mark that nobody else has on this process and all that it will start. The hard limit stays, so that a
+    /// hopcheck inside can do the same.
+    pub(super) fn put_on_self() -> std::io::Result<Self> {
+        use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+        use std::io::Read as _;
+        let mut random = [0; 8];
+        std::fs::File::open("/dev/urandom")?.read_exact(&mut random)?;
+        let Rlimit { maximum, .. } = getrlimit(Resource::Locks);
+        let most = maximum.unwrap_or(u64::MAX).clamp(1, i64::MAX.unsigned_abs());
+        let number = u64::from_ne_bytes(random) % most;
+        setrlimit(Resource::Locks, Rlimit { current: Some(number), maximum })?;
+        Ok(Self(number))
+    }
+
+    fn is_on(self, pid: Pid) -> bool {
+        let limits = std::fs::read_to_string(format!("/proc/{}/limits", pid.as_raw_nonzero())).unwrap_or_default();
+        let soft = limits.lines().find_map(|line| line.strip_prefix("Max file locks")?.split_whitespace().next());
+        soft.is_some_and(|soft| soft.parse() == Ok(self.0))
+    }
+}
+
+/// Kills all processes that carry a mark, and waits until they are gone. What it could not end in that time is left.
+#[cfg(target_os = "linux")]
+pub(super) fn kill_marked(mark: Mark, patience: Duration) -> Left {
+    use std::time::Instant;
+
+    use rustix::event::{PollFd, PollFlags};
+    use rustix::process::{PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+
+    let until = Instant::now() + patience;
+    loop {
+        // A descriptor holds on to the process: another one with the same id, which came since, does not carry the mark.
+        let alive = all().filter(|pid| !is_zombie(pid.as_raw_nonzero().get()));
+        let opened = alive.filter_map(|pid| Some((pid, pidfd_open(pid, PidfdFlags::empty()).ok()?)));
+        let found: Vec<_> = opened.filter(|(pid, _)| mark.is_on(*pid)).map(|(_, fd)| fd).collect();
+        if found.is_empty() {
+            return Left::Nothing;
+        }
+        for process in &found {
+            // It may just have ended.
+            let _ = pidfd_send_signal(process, Signal::KILL);
+        }
+        for process in &found {
+            let ended = super::watch::poll_until(&mut [PollFd::new(process, PollFlags::IN)], Some(until));
+            if !matches!(ended, Ok(1..)) {
+                return Left::Some;
+            }
+        }
+    }
+}
+
+/// Whether processes of a run are left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Left {
+    Nothing,
+    Some,
+}
+
+#[cfg(target_os = "linux")]
+fn is_zombie(pid: i32) -> bool {
+    // A process that ends meanwhile has no file any more.
+    std::fs::read(format!("/proc/{pid}/stat"))
+        .ok()
+        .and_then(|stat| Stat::parse(&stat))
+        .is_none_or(|stat| !stat.runs)
+}
+
+#[cfg(not(target_os = "linux"))]
+impl Mark {
+    /// Nobody could read it.
+    pub(super) fn put_on_self() -> std::io::Result<Self> {
+        Err(std::io::ErrorKind::Unsupported.into())
+    }
+}
+
+/// There are no marks here.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn kill_marked(_mark: Mark, _patience: Duration) -> Left {
+    Left::Nothing
 }
 
 /// Without a subreaper nobody knows them; the process group has to do.
@@ -101,8 +206,42 @@ mod tests {
 
     #[test]
     fn a_name_with_parentheses_does_not_shift_the_fields() {
-        assert_eq!(state_and_parent("12 (a) b) S 7 12 12 0"), Some(('S', 7)));
-        assert_eq!(state_and_parent("12 a"), None);
+        let stat = |text: &str| Stat::parse(text.as_bytes());
+        assert_eq!(stat("12 (a) b) S 7 12 12 0"), Some(Stat { parent: 7, runs: true }));
+        assert_eq!(stat("12 a"), None);
+        assert_eq!(
+            stat("12 (a) Z 7 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 1 0"),
+            Some(Stat { parent: 7, runs: false })
+        );
+        let others_go_on = "12 (a) Z 7 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 2 0";
+        assert_eq!(stat(others_go_on), Some(Stat { parent: 7, runs: true }));
+    }
+
+    #[test]
+    fn a_mark_outlives_an_empty_environment_and_a_new_session() {
+        use std::process::Stdio;
+        // A marked process, which is this program again, leaves a daemon behind.
+        if std::env::var_os("HOPCHECK_MARKED").is_some() {
+            let mark = Mark::put_on_self().unwrap();
+            let mut daemon = std::process::Command::new("setsid");
+            daemon.args(["/bin/sleep", "600"]).env_clear().stdout(Stdio::null()).stderr(Stdio::null());
+            println!("mark {} {}", mark.0, daemon.spawn().unwrap().id());
+            return;
+        }
+        let marked = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "--nocapture"])
+            .arg("stage::processes::tests::a_mark_outlives_an_empty_environment_and_a_new_session")
+            .env("HOPCHECK_MARKED", "yes")
+            .output()
+            .unwrap();
+        let text = String::from_utf8(marked.stdout).unwrap();
+        let (_, line) = text.split_once("mark ").unwrap();
+        let numbers: Vec<u64> = line.split_whitespace().take(2).map(|word| word.parse().unwrap()).collect();
+        assert_eq!(kill_marked(Mark(numbers[0] ^ 1), Duration::from_secs(30)), Left::Nothing);
+        let daemon = i32::try_from(numbers[1]).unwrap();
+        assert!(!is_zombie(daemon));
+        assert_eq!(kill_marked(Mark(numbers[0]), Duration::from_secs(30)), Left::Nothing);
+        assert!(is_zombie(daemon));
     }
 
     #[test]

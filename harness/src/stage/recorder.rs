@@ -16,8 +16,43 @@ const FLOOD: usize = 64 << 20;
 /// same thing again and again would keep them busy for hours; a conversation has some hundreds.
 const FLOOD_MESSAGES: usize = 10_000;
 
+/// How many JSON values the messages of one host run may hold, as their separators tell. Each costs whoever reads them
+/// some forty times what it may cost in the text.
+const FLOOD_VALUES: usize = 1 << 19;
+
 /// What an event costs beside its payload.
 const EVENT_SIZE: usize = 256;
+
+/// What a host run had too much of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Excess {
+    /// Recorded bytes.
+    Bytes,
+    /// Recorded messages.
+    Messages,
+    /// JSON values in them.
+    Values,
+    /// Bytes of one message, which could not be read by a check any more.
+    Message,
+    /// Server processes at a time.
+    Servers,
+    /// Bytes that wait in memory: of messages that do not come to their end, and of answers that nobody reads.
+    Held,
+}
+
+impl Excess {
+    /// Its words in a trace.
+    pub(super) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Bytes => "bytes",
+            Self::Messages => "messages",
+            Self::Values => "values",
+            Self::Message => "bytes in one message",
+            Self::Servers => "server processes",
+            Self::Held => "bytes unfinished or unread",
+        }
+    }
+}
 
 /// An event before it has a number and a time.
 #[derive(Clone, Debug)]
@@ -92,6 +127,8 @@ pub(super) struct Recorder {
     used: bool,
     size: usize,
     messages: usize,
+    values: usize,
+    excess: Option<Excess>,
     redactor: Redactor,
     failed: Option<io::Error>,
 }
@@ -106,6 +143,8 @@ impl Recorder {
             used: false,
             size: 0,
             messages: 0,
+            values: 0,
+            excess: None,
             redactor: Redactor::default(),
             failed: None,
         }
@@ -116,6 +155,8 @@ impl Recorder {
         self.run += 1;
         self.size = 0;
         self.messages = 0;
+        self.values = 0;
+        self.excess = None;
         self.next_tick();
         self.run
     }
@@ -144,7 +185,17 @@ impl Recorder {
         };
         let mut data = draft.data;
         self.redactor.redact_json(&mut data);
-        self.size += EVENT_SIZE + payload.as_ref().map_or(0, |payload| payload.kept().len());
+        if let Some(payload) = &payload {
+            if matches!(payload, Payload::Cut { .. }) && matches!(draft.kind, Kind::ToServer | Kind::ModelRequest)
+            {
+                // A call that no check can read must not go by unseen.
+                self.exceed(Excess::Message);
+            }
+            let kept = payload.kept();
+            self.size += kept.len();
+            self.values += kept.iter().filter(|&&byte| matches!(byte, b',' | b':' | b'[' | b'{')).count();
+        }
+        self.size += EVENT_SIZE;
         self.messages += usize::from(draft.kind.lane() != Lane::Process);
         self.used = true;
         self.writer.push(Event {
@@ -163,9 +214,20 @@ impl Recorder {
         n
     }
 
-    /// Whether this host run has written more than a trace can hold.
-    pub(super) const fn flooded(&self) -> bool {
-        self.size > FLOOD || self.messages > FLOOD_MESSAGES
+    /// This host run has more of something than can be let in.
+    pub(super) fn exceed(&mut self, excess: Excess) {
+        self.excess.get_or_insert(excess);
+    }
+
+    /// What this host run had too much of, where it had.
+    pub(super) const fn excess(&self) -> Option<Excess> {
+        match self.excess {
+            Some(excess) => Some(excess),
+            None if self.size > FLOOD => Some(Excess::Bytes),
+            None if self.messages > FLOOD_MESSAGES => Some(Excess::Messages),
+            None if self.values > FLOOD_VALUES => Some(Excess::Values),
+            None => None,
+        }
     }
 
     /// Hands the events of this turn to the file. A full disk is reported at the end: the run itself can go on.

@@ -12,11 +12,12 @@ use super::console::Console;
 use super::deadline::{self, Expired, Phase, Watch};
 use super::door::{Door, Visit, VisitorId};
 use super::interrupt::Interrupter;
-use super::launch::{Report, Supervisor};
-use super::recorder::{Draft, Recorder};
+use super::launch::{Lost, Report, Supervisor};
+use super::processes::Left;
+use super::recorder::{Draft, Excess, Recorder};
 use super::script::{Asked, Exchange, Model, Script};
 use super::watch::{Reach, Watched};
-use super::wires::{Killer, Wires};
+use super::wires::{Killer, MAX_HELD, Wires};
 use crate::director::{Direction, Director};
 use crate::drive::{Act, Drive, Heard};
 use crate::json::Json;
@@ -39,6 +40,8 @@ pub(super) enum Reason {
     Interrupted,
     /// The host wrote more than can be kept.
     Flood,
+    /// The supervisor was killed or stopped by what it watches over.
+    Orphaned,
     /// hopcheck failed.
     Failed,
 }
@@ -51,6 +54,7 @@ impl Reason {
             Self::Deadline => "deadline",
             Self::Interrupted => "interrupted",
             Self::Flood => "flood",
+            Self::Orphaned => "orphaned",
             Self::Failed => "failed",
         }
     }
@@ -156,7 +160,11 @@ impl<'r> HostRun<'r> {
         if self.reason != Reason::Failed {
             self.parts.rec.record(Draft::new(Kind::Gone).fact("survivors", self.survivors));
         }
-        self.parts.rec.record(Draft::new(Kind::RunEnd).fact("reason", self.reason.as_str()));
+        let mut end = Draft::new(Kind::RunEnd).fact("reason", self.reason.as_str());
+        if let (Reason::Flood, Some(excess)) = (self.reason, self.parts.rec.excess()) {
+            end = end.fact("of", excess.as_str());
+        }
+        self.parts.rec.record(end);
         self.parts.rec.flush();
         (self.reason, self.parts.model)
     }
@@ -185,10 +193,7 @@ impl<'r> HostRun<'r> {
         if let Some(interrupter) = &interrupter {
             fds.input(*interrupter);
         }
-        let supervisor = self.parts.supervisor.fd();
-        if let Some(fd) = &supervisor {
-            fds.input(fd);
-        }
+        self.parts.supervisor.watch(&mut fds);
         self.parts.door.watch(&mut fds);
         self.parts.console.watch(&mut fds);
         self.parts.wires.watch(&mut fds);
@@ -202,9 +207,7 @@ impl<'r> HostRun<'r> {
         let mut marks = fds.wait(outputs.collect(), until).map_err(|error| error.to_string())?;
 
         let interrupted = interrupter.is_some() && marks.next();
-        if supervisor.is_some() {
-            marks.next();
-        }
+        self.parts.supervisor.mark(&mut marks);
         self.parts.door.mark(&mut marks);
         self.parts.console.mark(&mut marks);
         self.parts.wires.mark(&mut marks);
@@ -217,10 +220,15 @@ impl<'r> HostRun<'r> {
 
     /// Reads everything into memory, what makes claims about order first, and records what is on the wires.
     fn take_in(&mut self, reach: Reach) {
-        let model = self.parts.door.listen(reach);
         let console = self.parts.console.listen(reach);
-        let relays = self.parts.wires.listen(reach);
-        let reach = if model || console || relays { Reach::All } else { reach };
+        let heard = match (self.parts.door.listen(reach), self.parts.wires.listen(reach)) {
+            (Ok(model), Ok(relays)) => model || relays || console,
+            // A host that nobody answers would seem to hang.
+            (Err(error), _) | (_, Err(error)) => {
+                return self.fail(&format!("cannot accept a connection: {error}"));
+            }
+        };
+        let reach = if heard { Reach::All } else { reach };
         self.parts.wires.drain(reach, self.parts.rec);
         self.settle();
     }
@@ -251,7 +259,9 @@ impl<'r> HostRun<'r> {
     /// Reads and records all wires, before something that claims to come after them is recorded.
     fn drain(&mut self) {
         self.parts.rec.next_tick();
-        self.parts.wires.listen(Reach::All);
+        if let Err(error) = self.parts.wires.listen(Reach::All) {
+            return self.fail(&format!("cannot accept a connection: {error}"));
+        }
         self.parts.wires.drain(Reach::All, self.parts.rec);
         self.settle();
     }
@@ -484,8 +494,24 @@ impl<'r> HostRun<'r> {
                 self.process_claims();
                 self.host = Host::Gone;
             }
-            Report::Lost(reason) => self.fail(&format!("the supervisor is lost: {reason}")),
+            Report::Lost(Lost::Signal(signal)) => self.orphaned(&signal),
+            Report::Lost(Lost::Failed(reason)) => self.fail(&format!("the supervisor is lost: {reason}")),
         }
+    }
+
+    /// Somebody has killed or stopped the supervisor, and only what it watches over knows of it.
+    fn orphaned(&mut self, signal: &str) {
+        self.parts.rec.record(Draft::new(Kind::SupervisorLost).fact("signal", signal));
+        if self.reason == Reason::Exit {
+            self.reason = Reason::Orphaned;
+        }
+        if self.parts.supervisor.destroy() == Left::Some {
+            return self.fail("the processes of the run could not be killed");
+        }
+        self.parts.rec.next_tick();
+        self.take_in(Reach::All);
+        self.process_claims();
+        self.host = Host::Gone;
     }
 
     fn process_claims(&mut self) {
@@ -512,7 +538,10 @@ impl<'r> HostRun<'r> {
             self.watch.progress();
         }
         self.progress = seen;
-        if self.parts.rec.flooded() {
+        if self.parts.wires.held() + self.parts.door.held() > MAX_HELD {
+            self.parts.rec.exceed(Excess::Held);
+        }
+        if self.parts.rec.excess().is_some() {
             return self.end(Reason::Flood);
         }
         match self.watch.check() {
@@ -548,7 +577,8 @@ impl<'r> HostRun<'r> {
         self.reason = Reason::Failed;
         self.host = Host::Gone;
         self.parts.console.hang_up();
-        self.parts.supervisor.destroy();
+        // Whatever is left, it is told already that the run failed.
+        let _ = self.parts.supervisor.destroy();
     }
 }
 

@@ -2,14 +2,12 @@
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
-
-use tempfile::TempDir;
 
 use crate::host::render::Rendered;
 
-/// A socket path must stay under 100 bytes, and ours adds up to a dozen to its folder.
+/// A socket path must stay under 100 bytes, and ours adds less than twenty to its folder.
 const MAX_BASE: usize = 80;
 
 /// What becomes of a sandbox after its run.
@@ -42,21 +40,29 @@ pub enum SandboxError {
     Outside(String),
 }
 
+/// Dropping it removes it.
 #[derive(Debug)]
 pub(super) struct Sandbox {
-    folder: TempDir,
     path: PathBuf,
 }
 
 impl Sandbox {
-    pub(super) fn new() -> io::Result<Self> {
+    /// A path that no other sandbox has. Who is to remove it, should hopcheck be killed, must know it before it is there.
+    pub(super) fn choose() -> io::Result<PathBuf> {
         let base = std::env::temp_dir();
         // The host reports real paths, so ours are real as well.
         let base = base.canonicalize().unwrap_or(base);
         let base = if base.as_os_str().len() > MAX_BASE { PathBuf::from("/tmp") } else { base };
-        let private = fs::Permissions::from_mode(0o700);
-        let folder = tempfile::Builder::new().prefix("hc").permissions(private).tempdir_in(base)?;
-        let sandbox = Self { path: folder.path().to_owned(), folder };
+        Ok(base.join(format!("hc{}", &super::random_word()?[..12])))
+    }
+
+    /// Makes it.
+    pub(super) fn new(path: PathBuf) -> io::Result<Self> {
+        let mut private = fs::DirBuilder::new();
+        private.mode(0o700).create(&path).map_err(|cause| {
+            io::Error::new(cause.kind(), format!("cannot make the folder {}: {cause}", path.display()))
+        })?;
+        let sandbox = Self { path };
         for folder in [sandbox.home(), sandbox.work(), sandbox.tmp()] {
             fs::create_dir(folder)?;
         }
@@ -103,15 +109,23 @@ impl Sandbox {
     /// Removes the sandbox or lets it stay.
     pub(super) fn close(self, keep: Keep, rendered: &Rendered) -> Option<Kept> {
         match keep {
-            Keep::No => {
-                // Whatever cannot be removed is no reason to fail a run that is over.
-                let _ = remove(&self.folder.keep());
-                None
-            }
+            Keep::No => None,
             Keep::Yes => {
                 let command = command(&self.work(), rendered);
-                Some(Kept { folder: self.folder.keep(), command })
+                let folder = self.path.clone();
+                std::mem::forget(self);
+                Some(Kept { folder, command })
             }
+        }
+    }
+}
+
+impl Drop for Sandbox {
+    fn drop(&mut self) {
+        // Its supervisor has removed it already, where it was left to do so. Whatever cannot be removed is no reason to
+        // fail a run that is over.
+        if self.path.exists() {
+            let _ = remove(&self.path);
         }
     }
 }
@@ -158,8 +172,9 @@ mod tests {
 
     #[test]
     fn files_stay_inside_and_nothing_outlives_it() {
-        let sandbox = Sandbox::new().unwrap();
-        let path = sandbox.path().to_owned();
+        let path = Sandbox::choose().unwrap();
+        let sandbox = Sandbox::new(path.clone()).unwrap();
+        assert!(Sandbox::new(path.clone()).is_err(), "nobody else's");
         assert!(sandbox.socket().as_os_str().len() < 100);
         let inside = sandbox.home().join("a/b.json").to_string_lossy().into_owned();
         sandbox.write(&[(inside.clone(), b"{}".to_vec())]).unwrap();
@@ -174,7 +189,7 @@ mod tests {
 
     #[test]
     fn a_kept_sandbox_says_how_to_start_the_host_by_hand() {
-        let sandbox = Sandbox::new().unwrap();
+        let sandbox = Sandbox::new(Sandbox::choose().unwrap()).unwrap();
         let rendered = Rendered {
             argv: vec!["/bin/acme".to_owned(), "it's me".to_owned()],
             env: vec![("HOME".to_owned(), "/h".to_owned())],

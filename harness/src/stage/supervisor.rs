@@ -51,6 +51,8 @@ fn supervise(channel: &mut Channel, isolation: Option<&str>) -> io::Result<()> {
     if isolation == Some(NETWORK) {
         isolation::enter()?;
     }
+    // Without a mark, what a host leaves behind is found by its place in the tree alone.
+    let mark = processes::Mark::put_on_self().ok().map(|mark| mark.0);
     let (ended, end) = UnixStream::pair()?;
     ended.set_nonblocking(true)?;
     signal_hook::low_level::pipe::register(Signal::CHILD.as_raw(), end)?;
@@ -58,16 +60,23 @@ fn supervise(channel: &mut Channel, isolation: Option<&str>) -> io::Result<()> {
     // Bound here, inside the namespace, and used by hopcheck outside of it.
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let port = listener.local_addr()?.port();
-    channel.send(&Json::object([("ready", u32::from(port))]), &[listener.as_fd()])?;
+    let ready = Json::object([("ready", u32::from(port).into()), ("mark", Json::from(mark))]);
+    channel.send(&ready, &[listener.as_fd()])?;
     drop(listener);
 
-    let Some(launch) = channel.wait_take()? else { return Ok(()) };
-    let mut run = Run { host: None, ended: ended.into(), remove: launch.str("remove").map(PathBuf::from) };
-    let host =
-        start(&launch, channel).map_err(|error| io::Error::other(format!("the host did not start: {error}")))?;
-    run.host = Some(host);
-    channel.send(&Json::object([("started", host.as_raw_nonzero().get())]), &[])?;
-    run.watch(channel)
+    let mut run = Run { host: None, ended: ended.into(), remove: None };
+    let result = run.start(channel).and_then(|start| match start {
+        Start::Done => run.watch(channel),
+        Start::Unwanted => Ok(()),
+    });
+    if result.is_err() {
+        // hopcheck may be gone in the middle of a report.
+        run.kill_all();
+        return run.tidy(result);
+    }
+    // hopcheck still records what was said last. Its end, or the end of its run, is the end of the sandbox.
+    while let Ok(Some(_)) = channel.wait_take() {}
+    run.tidy(result)
 }
 
 /// Starts the host in a process group of its own, with the standard streams that came beside the message.
@@ -95,8 +104,17 @@ struct Run {
     host: Option<Pid>,
     /// Readable when a child ended.
     ended: OwnedFd,
-    /// The sandbox, which is removed here when hopcheck is killed.
+    /// The sandbox, which nobody else would remove when hopcheck is killed.
     remove: Option<PathBuf>,
+}
+
+/// What came of waiting for a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Start {
+    /// The host runs.
+    Done,
+    /// hopcheck is gone.
+    Unwanted,
 }
 
 /// Whether children are left.
@@ -107,6 +125,30 @@ enum Children {
 }
 
 impl Run {
+    /// Starts the host that hopcheck asks for.
+    fn start(&mut self, channel: &mut Channel) -> io::Result<Start> {
+        while let Some(message) = channel.wait_take()? {
+            if let Some(folder) = message.str("remove") {
+                self.remove = Some(PathBuf::from(folder));
+                continue;
+            }
+            let started = start(&message, channel);
+            let host = started.map_err(|error| io::Error::other(format!("the host did not start: {error}")))?;
+            self.host = Some(host);
+            channel.send(&Json::object([("started", host.as_raw_nonzero().get())]), &[])?;
+            return Ok(Start::Done);
+        }
+        Ok(Start::Unwanted)
+    }
+
+    /// Removes the sandbox.
+    fn tidy(&self, result: io::Result<()>) -> io::Result<()> {
+        match &self.remove {
+            Some(folder) if folder.exists() => result.and(sandbox::remove(folder)),
+            _ => result,
+        }
+    }
+
     fn watch(&mut self, channel: &mut Channel) -> io::Result<()> {
         let mut deadline = None;
         loop {
@@ -147,9 +189,6 @@ impl Run {
             }
             if channel.ended() {
                 self.kill_all();
-                if let Some(folder) = &self.remove {
-                    sandbox::remove(folder)?;
-                }
                 return Ok(());
             }
         }

@@ -49,6 +49,27 @@ impl Marks {
     }
 }
 
+/// What came of an `accept` that does not wait. Whoever gave up meanwhile was never there.
+pub(super) fn accepted<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    use io::ErrorKind::{ConnectionAborted, Interrupted, WouldBlock};
+    match result {
+        Ok(connection) => Ok(Some(connection)),
+        Err(error) if matches!(error.kind(), WouldBlock | Interrupted | ConnectionAborted) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Waits until a descriptor is ready or the time has come; says how many are.
+pub(super) fn poll_until(fds: &mut [PollFd<'_>], until: Option<Instant>) -> io::Result<usize> {
+    loop {
+        let timeout = until.map(|until| timespec(until.saturating_duration_since(Instant::now())));
+        match poll(fds, timeout.as_ref()) {
+            Err(Errno::INTR) => {}
+            other => return Ok(other?),
+        }
+    }
+}
+
 /// A poll that ends too early would spin, so fractions of a millisecond are not cut.
 fn timespec(duration: Duration) -> Timespec {
     Timespec { tv_sec: duration.as_secs().try_into().unwrap_or(i64::MAX), tv_nsec: duration.subsec_nanos().into() }

@@ -9,8 +9,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::conn::{Conn, Fate, How};
-use super::recorder::Recorder;
-use super::watch::{Marks, Reach, Watched};
+use super::recorder::{Excess, Recorder};
+use super::watch::{Marks, Reach, Watched, accepted};
 use crate::director::CallKey;
 use crate::json::Json;
 use crate::plan::Plan;
@@ -26,7 +26,14 @@ const BUDGET: usize = 4 << 20;
 
 /// Relays that may be about to say hello. They do so at once; a host that only opens sockets must not use up the
 /// descriptors of hopcheck, which other runs need as well.
-const MAX_NEWCOMERS: usize = 256;
+const MAX_NEWCOMERS: usize = 32;
+
+/// Server processes that live at a time. A host has one or two per server, or one per call; each costs four
+/// descriptors.
+const MAX_CONNS: usize = 48;
+
+/// What may wait in memory during one host run, in bytes: messages that are not complete, answers that are not read.
+pub(super) const MAX_HELD: usize = 64 << 20;
 
 /// A planted variable.
 #[derive(Clone, Debug)]
@@ -125,9 +132,16 @@ impl Wires {
 
     /// Takes in what relays say, without acting on it: it is learnt before the wires are read. Says whether there was
     /// anything.
-    pub(super) fn listen(&mut self, reach: Reach) -> bool {
+    ///
+    /// # Errors
+    /// The machine has no room for another connection.
+    pub(super) fn listen(&mut self, reach: Reach) -> io::Result<bool> {
         if self.accepts || reach == Reach::All {
-            while let Ok((socket, _)) = self.listener.accept() {
+            while let Some((socket, _)) = accepted(self.listener.accept())? {
+                // A relay must not be turned away for those that have come and gone before it.
+                if self.newcomers.len() == MAX_NEWCOMERS {
+                    self.newcomers.retain_mut(|relay| relay.receive(Wait::Never).is_ok() && !relay.is_spent());
+                }
                 // What comes beyond the limit is closed at once.
                 if self.newcomers.len() < MAX_NEWCOMERS {
                     self.newcomers.push(Channel::new(OwnedFd::from(socket)));
@@ -138,7 +152,12 @@ impl Wires {
         for conn in &mut self.conns {
             heard |= conn.listen(reach);
         }
-        heard
+        Ok(heard)
+    }
+
+    /// Bytes of lines that are not complete, and of answers that are not read.
+    pub(super) fn held(&self) -> usize {
+        self.conns.iter().map(Conn::held).sum()
     }
 
     /// Reads the wires, records what the host wrote, and lets the servers answer. All is read before anything is
@@ -165,8 +184,14 @@ impl Wires {
         for (at, heard) in heard {
             match heard {
                 // The run is over; a single read can hold more than all that a trace should.
-                Heard::Line(_) if rec.flooded() => {}
-                Heard::Line(line) => self.line(at, line, rec),
+                Heard::Line(_) if rec.excess().is_some() => {}
+                Heard::Line(line) => {
+                    self.line(at, line, rec);
+                    // A single read can also ask for more than all that memory should.
+                    if self.held() > MAX_HELD {
+                        rec.exceed(Excess::Held);
+                    }
+                }
                 Heard::End => self.eof(at, rec),
             }
         }
@@ -280,6 +305,9 @@ impl Wires {
         let (Some(input), Some(output), Some(errors)) = (relay.take_fd(), relay.take_fd(), relay.take_fd()) else {
             return;
         };
+        if self.conns.iter().filter(|conn| conn.fate != Fate::Gone).count() >= MAX_CONNS {
+            return rec.exceed(Excess::Servers);
+        }
         let number = u32::try_from(self.conns.len() + 1).unwrap_or(u32::MAX);
         let conn = Conn::new(server, key, number, relay, [input, output, errors]);
         let arrived = self.canaries.iter().filter(|canary| {

@@ -12,6 +12,7 @@ use std::process::ExitCode;
 
 use libtest_mimic::Arguments;
 
+use crate::driver::{self, Library};
 use crate::invocation::{Failure, files, hosts, known, route, self_exe};
 use crate::plan::{Select, SelectRevisions};
 use crate::revision::Revision;
@@ -177,6 +178,58 @@ impl Suite {
         self
     }
 
+    /// The host is a library: it is run inside this program, by what implements [`driver::Host`] for it.
+    ///
+    /// `version` is that of the library, and `make` makes a new host for each run, on a thread of the run. The profile says
+    /// that it is one, with `kind = "in-process"` in its only `[[drive]]` and without `bin` and `[model]`:
+    ///
+    /// ```toml
+    /// name = "my-agent"
+    ///
+    /// [names]
+    /// flat = "{{ server }}_{{ tool }}"     # how a model sees the names
+    ///
+    /// [[drive]]
+    /// kind = "in-process"
+    /// features = ["permissions.allow"]     # what the scenarios may ask for
+    ///
+    /// [claims]
+    /// dialect = "none"                     # no permission rules of its own
+    /// [[claims.wire]]
+    /// transport = "stdio"
+    /// revisions = ["2025-11-25"]
+    /// ```
+    ///
+    /// A library is less than a program: it has no process of its own, no model API, and is built with the features that
+    /// hopcheck turns on. Every report says so. Where a program can be built around the library,
+    /// [`bin_of`](Self::bin_of) shows more.
+    ///
+    /// ```no_run
+    /// # use hopcheck::driver::{Host, HostError, OfferedTool, Setup, Told, ToolUse, User};
+    /// # #[derive(Default)]
+    /// # struct MyAgent;
+    /// # impl Host for MyAgent {
+    /// #     fn start(&mut self, _: &Setup) -> Result<(), HostError> { Ok(()) }
+    /// #     fn tools(&mut self) -> Result<Vec<OfferedTool>, HostError> { Ok(Vec::new()) }
+    /// #     fn call(&mut self, _: &ToolUse, _: &mut dyn User) -> Result<Told, HostError> { Ok(Told::success("")) }
+    /// #     fn stop(&mut self) -> Result<(), HostError> { Ok(()) }
+    /// # }
+    /// fn main() -> std::process::ExitCode {
+    ///     hopcheck::Suite::new()
+    ///         .host_file("conformance/my-agent.toml")
+    ///         .host(env!("CARGO_PKG_VERSION"), MyAgent::default)
+    ///         .main()
+    /// }
+    /// ```
+    pub fn host<H: driver::Host + 'static>(
+        mut self,
+        version: impl Into<String>,
+        make: impl Fn() -> H + Send + Sync + 'static,
+    ) -> Self {
+        self.program = Program::Library(Library::new(version, make));
+        self
+    }
+
     /// Adds the scenario files below this folder. As everywhere the folder of a file is its area: `FOLDER/AREA/NAME.toml`.
     /// Server scripts lie in `FOLDER/servers/` or `FOLDER/AREA/servers/`, and scenarios may use those of hopcheck.
     pub fn scenarios(mut self, folder: impl Into<PathBuf>) -> Self {
@@ -257,12 +310,7 @@ impl Suite {
         };
         let source = files::read(&place.path(host_file))?;
         let profile = hosts::with_variant(&source, self.variant.as_deref())?;
-        if profile.bin.builtin.is_some() && self.program == Program::Profile {
-            return Err(Failure::Usage(format!(
-                "`{}` is part of hopcheck: run it with `hopcheck run`",
-                profile.name
-            )));
-        }
+        self.program.fits(&profile)?;
         let select = Select { revisions: self.revisions.select()?, ..Select::default() };
         let all = self.choice.all(&place, extent)?;
         let chosen = self.choice.choose(&all, extent)?;
@@ -303,4 +351,61 @@ fn complain(failure: &Failure) {
         let _ = writeln!(stderr, "{}\n", error.render_styled());
     }
     let _ = writeln!(stderr, "error: {failure}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::driver::{Host, HostError, OfferedTool, Setup, Told, ToolUse, User};
+
+    struct Nothing;
+
+    impl Host for Nothing {
+        fn start(&mut self, _: &Setup) -> Result<(), HostError> {
+            Ok(())
+        }
+
+        fn tools(&mut self) -> Result<Vec<OfferedTool>, HostError> {
+            Ok(Vec::new())
+        }
+
+        fn call(&mut self, _: &ToolUse, _: &mut dyn User) -> Result<Told, HostError> {
+            Ok(Told::failure("nothing"))
+        }
+
+        fn stop(&mut self) -> Result<(), HostError> {
+            Ok(())
+        }
+    }
+
+    const CLAIMS: &str = "[claims]\n[[claims.wire]]\ntransport = \"stdio\"\nrevisions = [\"2025-11-25\"]\n";
+    const LIBRARY: &str = "name = \"acme\"\n[[drive]]\nkind = \"in-process\"\n";
+    const PROGRAM: &str = "name = \"acme\"\nbin = { names = [\"acme\"] }\n[model]\napi = \"anthropic-messages\"\n\
+                           [[drive]]\nkind = \"headless\"\nargv = [\"{{ bin }}\"]\n";
+
+    /// What is said of a suite with that profile.
+    fn said(profile: &str, suite: impl FnOnce(Suite) -> Suite) -> Result<Session, String> {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("acme.toml");
+        std::fs::write(&file, format!("{profile}{CLAIMS}")).unwrap();
+        let suite = suite(Suite::new().host_file(&file).only(["call/lookup"]));
+        let said = suite.session(&Extent::Whole).map_err(|failure| failure.to_string());
+        said.map_err(|said| said.replace(&file.display().to_string(), "acme.toml"))
+    }
+
+    #[test]
+    fn a_library_and_its_profile_go_together() {
+        assert!(said(LIBRARY, |suite| suite.host("1.0.0", || Nothing)).is_ok());
+        assert!(said(PROGRAM, |suite| suite).is_ok());
+        let none = said(LIBRARY, |suite| suite).err().unwrap();
+        assert_eq!(none, "acme.toml describes a library, and the suite has none: hand it over with `Suite::host`");
+        let other = said(PROGRAM, |suite| suite.host("1.0.0", || Nothing)).err().unwrap();
+        assert!(other.starts_with("acme.toml describes a program, and the suite has a library: give"), "{other}");
+    }
+
+    #[test]
+    fn a_library_needs_a_profile() {
+        let failure = Suite::new().host("1.0.0", || Nothing).session(&Extent::Whole).err().unwrap();
+        assert_eq!(failure.to_string(), "a suite without a host: name its profile with `host_file`");
+    }
 }

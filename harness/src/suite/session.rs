@@ -8,7 +8,7 @@ use libtest_mimic::{Arguments, Completion, Failed, Trial};
 
 use super::outline::{Standing, Test};
 use super::place::Place;
-use super::program::Program;
+use super::program::{At, Program};
 use crate::baseline::Baseline;
 use crate::check::finding::Outcome;
 use crate::host::profile::Profile;
@@ -45,8 +45,8 @@ struct Shared {
     host: OnceLock<Result<Host, String>>,
     /// Whether somebody was told in full why there is no host.
     told: OnceLock<()>,
-    /// Runs that passed and that somebody should know of.
-    noted: Mutex<Vec<RunReport>>,
+    /// Runs that did not fail: there may be things in them to know of.
+    passed: Mutex<Vec<RunReport>>,
 }
 
 impl Session {
@@ -71,7 +71,7 @@ impl Session {
             select: Select { seed: invocation::random_seed(), ..select },
             host: OnceLock::new(),
             told: OnceLock::new(),
-            noted: Mutex::new(Vec::new()),
+            passed: Mutex::new(Vec::new()),
         };
         Ok(Self { tests, shared: Arc::new(shared) })
     }
@@ -109,8 +109,8 @@ impl Shared {
             Err(reason) => return Ok(Completion::ignored_with(reason)),
         };
         let path = Some(self.traces.path(&plan.key)?);
-        let ran =
-            job::one(Job { planned: Planned::Run(plan), located: host.located.clone(), path }, &self.options);
+        let Host { launch, version, .. } = host.clone();
+        let ran = job::one(Job { planned: Planned::Run(plan), launch, version, path }, &self.options);
         let settled = invocation::settle(ran, &self.traces, |plan, trace| {
             let mut run = judge::report(plan, trace);
             if let Some(baseline) = &self.baseline {
@@ -137,8 +137,9 @@ impl Shared {
     fn find_host(&self) -> Result<Host, Failure> {
         let source = &self.profile.source;
         match self.program.locate(&self.place)? {
-            Some(program) => hosts::at(source, &self.profile, vec![program.to_string_lossy().into_owned()]),
-            None => hosts::found(source, &self.profile),
+            At::Profile => hosts::found(source, &self.profile),
+            At::File(program) => hosts::at(source, &self.profile, vec![program.to_string_lossy().into_owned()]),
+            At::Library(library) => hosts::library(source, &self.profile, library),
         }
     }
 
@@ -156,23 +157,31 @@ impl Shared {
 
     fn verdict(&self, run: RunReport) -> Result<Completion, Failed> {
         let fails = match run.outcome {
-            Outcome::Pass | Outcome::NotApplicable => return Ok(Completion::Completed),
-            Outcome::Known => false,
+            // It ran, and all that was found are traits: no evidence, no pass.
+            Outcome::NotApplicable => return Ok(Completion::ignored_with("nothing in it binds this host")),
+            Outcome::Pass | Outcome::Known => false,
             Outcome::Warn => self.strictness == Strictness::Strict,
             Outcome::Fail | Outcome::Untestable | Outcome::Error => true,
         };
         if fails {
             return Err(failure_text(&run).into());
         }
-        self.noted.lock().unwrap_or_else(PoisonError::into_inner).push(run);
+        self.passed.lock().unwrap_or_else(PoisonError::into_inner).push(run);
         Ok(Completion::Completed)
     }
 
     /// Tells what no test failed for.
     fn close(&self) {
-        let mut runs = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut runs = self.passed.lock().unwrap_or_else(PoisonError::into_inner);
         runs.sort_by(|a, b| (&a.scenario, a.revision, a.transport).cmp(&(&b.scenario, b.revision, b.transport)));
-        let mut text = report::known_failures(&runs);
+        let mut text = report::known_failures(&runs) + &report::newer(&runs);
+        if matches!(self.program, Program::Library(_)) {
+            text.push_str(&format!(
+                "note: {} ran inside this program, with the features that hopcheck turns on, and with a model lane that is \
+                 made of what it offers and returns\n",
+                self.profile.name
+            ));
+        }
         for run in runs.iter().filter(|run| run.outcome == Outcome::Warn) {
             text.push_str(&report::run_line(run));
             for finding in run.problems() {

@@ -135,8 +135,8 @@ kinds! {
     /// The server's standard output was closed, or the host stopped reading. Data: `by`: `server` or `host`.
     WireClosed = Wire "closed",
 
-    /// The host was started. Data: `argv`, `cwd`, `env` (names), `drive`, `pid`; of a host on a thread of the test program
-    /// only `cwd` and `drive`.
+    /// The host was started. Data: `argv`, `cwd`, `env` (names), `drive`, `pid` (`null` where the host ended its
+    /// supervisor before that could tell); of a host on a thread of the test program only `cwd` and `drive`.
     HostStart = Process "host-start",
     /// One line of the host's standard output. Data: `end` as for `to-server`.
     HostOut = Process "host-out",
@@ -157,6 +157,9 @@ kinds! {
     /// A process outlived the host and was killed. Data: `pid`, `command`. Or the host's own thread did, which cannot be
     /// killed: `thread`.
     Survivor = Process "survivor",
+    /// The process that starts the host and watches over all that it leaves behind was killed or stopped by the run.
+    /// Data: `signal`.
+    SupervisorLost = Process "supervisor-lost",
     /// All processes of the run are gone. Data: `survivors` (number).
     Gone = Process "gone",
 
@@ -173,7 +176,8 @@ kinds! {
 
     /// A host run began. Data: `role`: `main`, `second` or `twin`; `isolation`: `network` or `none`.
     RunStart = Harness "run-start",
-    /// A host run ended. Data: `reason`: `exit`, `deadline`, `interrupted`, `flood` or `failed`.
+    /// A host run ended. Data: `reason`: `exit`, `deadline`, `interrupted`, `flood`, `orphaned` (the
+    /// supervisor was lost) or `failed`; `of` with `flood`: what there was too much of.
     RunEnd = Harness "run-end",
     /// The tools of a server changed from outside. Data: `add`, `remove`, `replace` (names), `announce` (notifications on
     /// each connection).

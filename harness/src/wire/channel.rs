@@ -16,7 +16,7 @@ use crate::json::Json;
 const MAX_FDS: usize = 3;
 
 /// A message larger than this is no message of ours.
-const MAX_MESSAGE: usize = 16 << 20;
+const MAX_MESSAGE: usize = 4 << 20;
 
 /// Whether a call may wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -154,6 +154,12 @@ impl Channel {
     #[must_use]
     pub fn ended(&self) -> bool {
         self.state == State::Ended
+    }
+
+    /// Whether the other end is gone, and nothing that it said is left to take.
+    #[must_use]
+    pub fn is_spent(&self) -> bool {
+        self.ended() && self.pending.is_empty()
     }
 }
 

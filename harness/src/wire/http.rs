@@ -8,8 +8,8 @@ const MAX_HEADERS: usize = 100;
 /// A longer head is no request that a host sends.
 const MAX_HEAD: usize = 64 << 10;
 
-/// A longer body is refused: several times what the largest context window holds.
-const MAX_BODY: usize = 64 << 20;
+/// A longer body is refused: no model API takes one of more than 32 MB.
+const MAX_BODY: usize = 32 << 20;
 
 /// A whole request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,6 +88,12 @@ impl Parser {
     #[must_use]
     pub fn in_the_middle(&self) -> bool {
         self.head.is_some() || !self.buffer.is_empty()
+    }
+
+    /// Bytes of what is not complete.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        self.buffer.len() + self.head.as_ref().map_or(0, |head| head.request.body.len())
     }
 
     /// The next request, or what is missing for it.

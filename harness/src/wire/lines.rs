@@ -2,11 +2,11 @@
 
 use sha2::{Digest, Sha256};
 
-use crate::trace::cut::hex;
+use crate::trace::cut::{MAX_PAYLOAD, hex};
 use crate::trace::event::Payload;
 
-/// A longer line is kept by head, length and hash alone, and nobody can answer it.
-const MAX_LINE: usize = 64 << 20;
+/// A longer line is kept by head, length and hash alone, and nobody can answer it: no trace would hold it either.
+const MAX_LINE: usize = MAX_PAYLOAD;
 
 /// What is kept of a line that is too long.
 const HEAD: usize = 64 << 10;
@@ -83,6 +83,12 @@ impl Lines {
         (!self.pending.is_empty()).then(|| self.take(End::Eof))
     }
 
+    /// Bytes of the line that is not complete.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        self.pending.len()
+    }
+
     fn append(&mut self, bytes: &[u8]) {
         let Some(&last) = bytes.last() else { return };
         if let Some(overlong) = &mut self.overlong {
@@ -146,10 +152,10 @@ mod tests {
         let mut lines = Lines::default();
         let mut out = Vec::new();
         let block = vec![b'x'; 1 << 20];
-        (0..65).for_each(|_| lines.push(&block, &mut out));
+        (0..9).for_each(|_| lines.push(&block, &mut out));
         lines.push(b"\nnext\n", &mut out);
         assert!(matches!(&out[0].content, Content::TooLong(Payload::Cut { head, len, sha256 })
-            if head.len() == HEAD && *len == 65 << 20 && sha256.len() == 64));
+            if head.len() == HEAD && *len == 9 << 20 && sha256.len() == 64));
         assert_eq!(out[1].content, Content::Whole(b"next".to_vec()));
     }
 

@@ -18,6 +18,19 @@ const NAMES: [(&str, Signal); 12] = [
     ("SIGBUS", Signal::BUS),
 ];
 
+/// Further ones, by which a host may end or be ended, and which no script sends.
+const OTHERS: [(&str, Signal); 9] = [
+    ("SIGILL", Signal::ILL),
+    ("SIGTRAP", Signal::TRAP),
+    ("SIGFPE", Signal::FPE),
+    ("SIGSTOP", Signal::STOP),
+    ("SIGTSTP", Signal::TSTP),
+    ("SIGTTIN", Signal::TTIN),
+    ("SIGTTOU", Signal::TTOU),
+    ("SIGXCPU", Signal::XCPU),
+    ("SIGXFSZ", Signal::XFSZ),
+];
+
 /// The signal of a name such as `SIGTERM`.
 #[must_use]
 pub fn signal_named(name: &str) -> Option<Signal> {
@@ -27,6 +40,6 @@ pub fn signal_named(name: &str) -> Option<Signal> {
 /// The name of a signal by its number.
 #[must_use]
 pub fn signal_name(number: i32) -> String {
-    let known = NAMES.iter().find(|(_, known)| known.as_raw() == number);
+    let known = NAMES.iter().chain(&OTHERS).find(|(_, known)| known.as_raw() == number);
     known.map_or_else(|| format!("signal {number}"), |(name, _)| (*name).to_owned())
 }

@@ -13,6 +13,8 @@ pub struct Sink<T> {
     queue: VecDeque<Entry<T>>,
     /// Bytes of the first entry that are already written.
     written: usize,
+    /// Bytes of all entries that are not yet written.
+    held: usize,
 }
 
 #[derive(Debug)]
@@ -36,12 +38,13 @@ impl<T> Sink<T> {
     /// A queue in front of `fd`.
     #[must_use]
     pub const fn new(fd: Fd) -> Self {
-        Self { fd: Some(fd), queue: VecDeque::new(), written: 0 }
+        Self { fd: Some(fd), queue: VecDeque::new(), written: 0, held: 0 }
     }
 
     /// Appends bytes. They are written by [`Sink::pump`]; on a closed sink they are dropped.
     pub fn push(&mut self, bytes: Vec<u8>, note: T) {
         if self.fd.is_some() {
+            self.held += bytes.len();
             self.queue.push_back(Entry { bytes, note: Some(note) });
         }
     }
@@ -61,6 +64,7 @@ impl<T> Sink<T> {
             }
             begun.extend(entry.note.take());
             self.written += sent;
+            self.held -= sent;
             if self.written == entry.bytes.len() {
                 self.written = 0;
                 self.queue.pop_front();
@@ -74,6 +78,13 @@ impl<T> Sink<T> {
         self.fd = None;
         self.queue.clear();
         self.written = 0;
+        self.held = 0;
+    }
+
+    /// Bytes that are not yet written.
+    #[must_use]
+    pub const fn held(&self) -> usize {
+        self.held
     }
 
     /// The descriptor, while it is open.
@@ -117,6 +128,7 @@ mod tests {
         assert_eq!(sink.pump(&mut begun), Pumped::Blocked);
         assert_eq!(begun, [1]);
         assert!(sink.blocked_on().is_some());
+        assert!((1..(1 << 20) + 4).contains(&sink.held()), "{}", sink.held());
 
         let mut buffer = vec![0; 1 << 16];
         let mut got = 0;
@@ -126,6 +138,7 @@ mod tests {
         }
         assert_eq!(begun, [1, 2]);
         assert!(sink.is_idle());
+        assert_eq!(sink.held(), 0);
 
         drop(reader);
         sink.push(b"lost".to_vec(), 3);

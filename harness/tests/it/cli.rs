@@ -65,7 +65,7 @@ fn wrong_names_are_complained_about() {
     check("unknown-requirement", &["explain", "hop.wirename"]);
     check("unknown-script", &["serve", "order"]);
     check("unknown-revision", &["run", "--revision", "2025-01-01"]);
-    check("unknown-schema", &["schema", "driver"]);
+    check("unknown-schema", &["schema", "drivers"]);
     check("report-of-later", &["run", "--report", "junit=x.xml"]);
     check("report-without-file", &["run", "--report", "json"]);
     check("no-trace", &["judge", "bad.toml"]);
@@ -74,6 +74,7 @@ fn wrong_names_are_complained_about() {
 #[test]
 fn a_known_host_that_is_not_there_is_exit_4() {
     check("not-installed", &["run", "--host", "codex"]);
+    check("library", &["run", "--host", "./library.toml"]);
     // A wrong name is graver than a missing program.
     assert_eq!(hopcheck(&["run", "--host", "codex", "--host", "no-such-host"]).status.code(), Some(2));
 }

@@ -157,3 +157,18 @@ fn any_lines_may_stand_where_a_page_leaves_them_out() {
         assert!(!matches(expected, actual), "{expected:?} {actual:?}");
     }
 }
+
+/// A page about an example shows files of the example: a block `LANGUAGE of=PATH`.
+#[test]
+fn a_library_is_tested_as_the_guide_says() {
+    let page = fs::read_to_string(root().join("docs/guide/library-hosts.md")).unwrap();
+    let mut shown = 0;
+    for block in blocks(&page) {
+        let (_, path) = block.info.split_once(" of=").unwrap();
+        let file = fs::read_to_string(root().join("examples/pocket").join(path)).unwrap();
+        assert!(file.contains(&block.text), "the block at line {} is not in {path}", block.line);
+        assert!(block.text.lines().count() > 5, "the block at line {} shows nothing", block.line);
+        shown += 1;
+    }
+    assert_eq!(shown, 3);
+}

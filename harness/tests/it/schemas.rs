@@ -2,6 +2,7 @@
 //!
 //! `HOPCHECK_BLESS=1` rewrites `schemas/*.json`; review the difference like a snapshot.
 
+mod driver;
 mod records;
 mod toml;
 

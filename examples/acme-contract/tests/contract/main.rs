@@ -4,6 +4,7 @@
 mod baseline;
 mod build;
 mod colours;
+mod guide;
 
 mod protocol;
 mod suite;

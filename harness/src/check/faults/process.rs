@@ -52,6 +52,21 @@ pub(super) const FAULTS: &[TraceFault] = &[
             tape.before(exit.n, of(exit, Kind::Dropped, data))
         })
     }),
+    fault("flood-of-messages", &["expect.run-ends"], "The host sent messages without end.", |plan, trace| {
+        ended(plan, trace, |run, exit, tape| {
+            tape.event(exit.n, |event| event.data = Json::object([("signal", "SIGKILL")]))?;
+            tape.event(run.of(Kind::RunEnd).last()?.n, |event| event.data = Json::object([("reason", "flood")]))
+        })
+    }),
+    fault("supervisor-killed", &["expect.run-ends"], "The host killed its parent.", |plan, trace| {
+        ended(plan, trace, |run, exit, tape| {
+            // Nobody was left to tell of the exit.
+            tape.event(exit.n, |event| {
+                (event.kind, event.data) = (Kind::SupervisorLost, Json::object([("signal", "SIGKILL")]));
+            })?;
+            tape.event(run.of(Kind::RunEnd).last()?.n, |event| event.data = Json::object([("reason", "orphaned")]))
+        })
+    }),
     fault("final-text-unasked", &["expect.say"], "The host never asked for the final text.", |plan, trace| {
         ended(plan, trace, |run, _, tape| {
             let last = run.main_line().last().filter(|exchange| exchange.turn == Some(plan.turns.len() - 1))?;

@@ -155,7 +155,7 @@ pub(super) const EXPECTATIONS: &[Requirement] = &[
         "expect.run-ends",
         Vantage::Process,
         &[],
-        "The host ends by itself within its deadlines, without a crash or a flood of output.",
+        "The host ends by itself within its deadlines, without a crash or a flood, and leaves alone what watches over it.",
     ),
     Requirement {
         id: "expect.model-api",

@@ -1,4 +1,5 @@
-//! `expect.run-ends`: the host ends by itself within its deadlines, without a crash or a flood of output.
+//! `expect.run-ends`: the host ends by itself within its deadlines, without a crash or a flood, and leaves the process
+//! alone that watches over it.
 
 use super::quote;
 use crate::check::sheet::{Sheet, Tally};
@@ -7,7 +8,7 @@ use crate::trace::event::{Event, Kind, Lane};
 
 pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>) {
     let mut tally = Tally::default();
-    for run in view.runs.iter().filter(|run| run.is_alive()) {
+    for run in &view.runs {
         judge(run, &mut tally);
     }
     sheet.close("expect.run-ends", tally, "the host ended by itself");
@@ -22,6 +23,18 @@ fn judge(run: &Run<'_>, tally: &mut Tally) {
     for dropped in run.of(Kind::Dropped) {
         let stream = dropped.data.str("stream").unwrap_or("output");
         tally.fails(format!("the host flooded {stream}"), [dropped]);
+    }
+    for lost in run.of(Kind::SupervisorLost) {
+        let signal = lost.data.str("signal").unwrap_or("a signal");
+        tally.fails(
+            format!("the host, or a process of it, sent {signal} to the process that watches over it"),
+            [lost],
+        );
+    }
+    if run.end_reason() == Some("flood") {
+        let end = run.of(Kind::RunEnd).last();
+        let of = end.and_then(|end| end.data.str("of")).unwrap_or("bytes");
+        tally.fails(format!("the host asked for more {of} than a run may hold"), end);
     }
     let Some(exit) = run.of(Kind::HostExit).last() else {
         if run.end_reason() == Some("exit") {
@@ -39,7 +52,8 @@ fn judge(run: &Run<'_>, tally: &mut Tally) {
         (Some(signal), Some("exit")) if run.plan.stop.is_none() => {
             tally.fails(format!("the host was ended by {signal}; {}", last_events(run, exit)), [exit]);
         }
-        (_, Some("exit")) => tally.holds(run.first_contact().into_iter().chain([exit])),
+        // A host that did nothing has ended, and passes nothing.
+        (_, Some("exit")) if run.is_alive() => tally.holds(run.first_contact().into_iter().chain([exit])),
         // The event that made the end is a finding already, or no fault of the host.
         _ => {}
     }

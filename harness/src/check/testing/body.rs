@@ -164,7 +164,7 @@ impl Host<'_> {
                     let (content, is_error) = content(&self.plan.profile, told);
                     Json::object([
                         ("type", Json::from("tool_result")),
-                        ("id", id.into()),
+                        ("tool_use_id", id.into()),
                         ("is_error", is_error.into()),
                         ("content", Json::Array(content)),
                     ])

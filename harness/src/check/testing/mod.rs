@@ -25,6 +25,34 @@ pub(crate) fn profile(name: &str, variant: Option<&str>) -> Arc<Profile> {
     Arc::new(decode::parse(source, variant, None).unwrap())
 }
 
+/// The same host, driven call by call: it asks no model.
+pub(super) fn driven() -> Arc<Profile> {
+    let text = r#"
+name = "driven"
+bin = { builtin = "__driven" }
+
+[names]
+max = 128
+
+[wire]
+tool_use_id = "/_meta/hopcheck.reference~1toolUseId"
+
+[[drive]]
+kind = "driver"
+argv = ["{{ bin }}"]
+features = ["permissions.allow", "permissions.deny", "permissions.ask", "limits.call", "limits.start"]
+
+[claims]
+dialect = "plain"
+schema_gate = true
+
+[[claims.wire]]
+transport = "stdio"
+revisions = ["2025-11-25", "2026-07-28"]
+"#;
+    Arc::new(decode::parse(&crate::diagnostic::Source::new("driven.toml", text), None, None).unwrap())
+}
+
 /// All built-in scenarios planned for a host.
 pub(super) fn plans(profile: &Arc<Profile>, revisions: SelectRevisions) -> Vec<Plan> {
     let select = Select { revisions, transport: None, seed: 7 };

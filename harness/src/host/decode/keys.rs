@@ -3,12 +3,14 @@
 use crate::decode::keys::{Condition, Key, KeyTable, Kind, Words};
 use crate::host::profile::{ApiName, ArgumentsClaim, DialectName, DriveKind, MainLine, Strict, Surface};
 use crate::host::surface::Found;
+use crate::pack::Pack;
 use crate::revision::{Revision, Transport};
 use crate::scenario::ast::Feature;
 
 /// What happens to requests that the real API would refuse, and its words.
 pub const STRICT: [(&str, Strict); 2] = [("report", Strict::Report), ("refuse", Strict::Refuse)];
 
+static PACK_WORDS: Words = Words { known: Pack::names, later: &[] };
 static STRICT_WORDS: Words = Words { known: || STRICT.map(|(word, _)| word).to_vec(), later: &[] };
 static API_WORDS: Words =
     Words { known: || ApiName::ALL.map(ApiName::as_str).to_vec(), later: &["openai-chat", "gemini"] };
@@ -34,6 +36,11 @@ pub static PROFILE: KeyTable = KeyTable {
         Key::new("bin", Kind::Table(&BIN), "where the program is found; none for a library")
             .required()
             .unless(&LIBRARY),
+        Key::new(
+            "pack",
+            Kind::Word(&PACK_WORDS),
+            "only what is in this pack can fail, so that an update of hopcheck changes nothing by itself; default all",
+        ),
         Key::new("runtime", Kind::Text, "a runtime that the program needs, such as `node>=22`").unless(&LIBRARY),
         Key::new("version", Kind::Table(&VERSION), "how its version is asked for").unless(&LIBRARY),
         Key::new("model", Kind::Table(&MODEL), "the model API that it speaks; none for a host that asks no model")
@@ -49,7 +56,6 @@ pub static PROFILE: KeyTable = KeyTable {
         Key::new("redact", Kind::Map(&Kind::Regex), "volatile values: name = pattern that the value must match"),
         Key::new("variant", Kind::Tables(&VARIANT), "named variations"),
         Key::new("when", Kind::Tables(&WHEN), "changes by version"),
-        Key::later("pack"),
     ],
     includes: &[],
     choice: None,

@@ -6,6 +6,7 @@ use crate::host::profile::*;
 
 fn profile(dialect: DialectName) -> Profile {
     Profile {
+        pack: None,
         source: Arc::clone(&Source::new("test.toml", "")),
         name: "test".to_owned(),
         variant: None,

@@ -164,6 +164,7 @@ fn scenario(source: &Arc<Source>) -> Scenario {
 
 fn profile(source: &Arc<Source>, api: ApiName) -> Profile {
     Profile {
+        pack: None,
         source: Arc::clone(source),
         name: "acme".to_owned(),
         variant: None,
@@ -280,7 +281,7 @@ fn synthetic_body(said: &[Said], tools: Json) -> Json {
             "tool",
             Json::array([Json::object([
                 ("type", Json::from("tool_result")),
-                ("id", id.into()),
+                ("tool_use_id", id.into()),
                 ("is_error", false.into()),
                 ("content", text(told)),
             ])]),

@@ -301,13 +301,13 @@ fn of_a_synthetic_request_only_foreign_tools_and_images_are_reduced() {
         r#"{"tools":[{"name":"lookup_order","description":"D [hc:k3f9a1]","input_schema":{}},
             {"name":"read","description":"Secret"}],
         "messages":[{"role":"user","content":[{"type":"text","text":"Anything."}]},
-            {"role":"tool","content":[{"type":"tool_result","id":"use_1","is_error":false,"content":[
+            {"role":"tool","content":[{"type":"tool_result","tool_use_id":"use_1","is_error":false,"content":[
                 {"type":"text","text":"told"},{"type":"image","mimeType":"image/png","data":"aGk="}]}]}]}"#,
     );
     let read = body.pointer("/tools/1").unwrap().to_string();
     let hash = |text: &str| crate::model::hash::sha256(text.as_bytes());
     let expected = format!(
-        r#"{{"tools":[{{"name":"lookup_order","description":"D [hc:k3f9a1]","input_schema":{{}}}},{{"name":"read","len":{len},"sha256":"{read}"}}],"messages":[{{"role":"user","content":[{{"type":"text","text":"Anything."}}]}},{{"role":"tool","content":[{{"type":"tool_result","id":"use_1","is_error":false,"content":[{{"type":"text","text":"told"}},{{"type":"image","media_type":"image/png","len":2,"sha256":"{image}"}}]}}]}}]}}"#,
+        r#"{{"tools":[{{"name":"lookup_order","description":"D [hc:k3f9a1]","input_schema":{{}}}},{{"name":"read","len":{len},"sha256":"{read}"}}],"messages":[{{"role":"user","content":[{{"type":"text","text":"Anything."}}]}},{{"role":"tool","content":[{{"type":"tool_result","tool_use_id":"use_1","is_error":false,"content":[{{"type":"text","text":"told"}},{{"type":"image","media_type":"image/png","len":2,"sha256":"{image}"}}]}}]}}]}}"#,
         len = read.len(),
         read = hash(&read),
         image = hash("hi"),

@@ -11,7 +11,7 @@ const LAYERS: [&[&str]; 16] = [
     &["json", "revision", "diagnostic"],
     &["rpc", "embedded"],
     &["decode", "catalogue"],
-    &["server"],
+    &["server", "pack"],
     &["scenario"],
     &["host", "driver"],
     &["plan"],

@@ -10,10 +10,14 @@ use std::time::{Duration, Instant};
 
 use hopcheck::driver::ServerSetup;
 use hopcheck::json::Json;
+use hopcheck::revision::{Era, Revision};
 
 /// The newest version that the client speaks.
 const NEWEST: &str = "2025-11-25";
 const SPOKEN: [&str; 2] = [NEWEST, "2025-06-18"];
+
+/// The version without a handshake.
+const MODERN: &str = "2026-07-28";
 
 /// How long a request may take that the scenario sets no limit for; a server that never answers is none of its faults.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -45,6 +49,7 @@ pub(super) struct Client {
     child: Child,
     input: Arc<Mutex<Option<ChildStdin>>>,
     responses: Receiver<Json>,
+    era: Era,
     /// Whether the server declares tools; another has none to list.
     has_tools: bool,
     /// Set when the server announced that its list changed.
@@ -53,7 +58,11 @@ pub(super) struct Client {
 }
 
 impl Client {
-    pub(super) fn connect(server: &ServerSetup, limit: Option<Duration>) -> Result<Self, Failed> {
+    pub(super) fn connect(
+        server: &ServerSetup,
+        revision: Revision,
+        limit: Option<Duration>,
+    ) -> Result<Self, Failed> {
         let mut child = Command::new(&server.command)
             .args(&server.args)
             .envs(server.env.iter().map(|(name, value)| (name, value)))
@@ -63,13 +72,18 @@ impl Client {
             .spawn()
             .map_err(|_| Failed::Gone)?;
         let input = Arc::new(Mutex::new(child.stdin.take()));
+        let era = revision.era();
         let (sender, responses) = channel();
         let changed = Arc::new(AtomicBool::new(false));
-        let reader = Reader { input: Arc::clone(&input), sender, changed: Arc::clone(&changed) };
+        let reader = Reader { era, input: Arc::clone(&input), sender, changed: Arc::clone(&changed) };
         let output = child.stdout.take().unwrap();
         thread::spawn(move || reader.read(output));
-        let mut client = Self { child, input, responses, has_tools: false, changed, last: 0 };
-        match client.open(limit) {
+        let mut client = Self { child, input, responses, era, has_tools: false, changed, last: 0 };
+        let opened = match era {
+            Era::Legacy => client.shake_hands(limit),
+            Era::Modern => client.discover(limit),
+        };
+        match opened {
             Ok(()) => Ok(client),
             Err(failed) => {
                 client.close();
@@ -78,11 +92,11 @@ impl Client {
         }
     }
 
-    fn open(&mut self, limit: Option<Duration>) -> Result<(), Failed> {
+    fn shake_hands(&mut self, limit: Option<Duration>) -> Result<(), Failed> {
         let params = Json::object([
             ("protocolVersion", Json::from(NEWEST)),
             ("capabilities", Json::empty()),
-            ("clientInfo", Json::object([("name", "witness"), ("version", "1.0.0")])),
+            ("clientInfo", client_info()),
         ]);
         let answer = self.request("initialize", params, limit)?;
         if !answer.str("protocolVersion").is_some_and(|version| SPOKEN.contains(&version)) {
@@ -90,6 +104,23 @@ impl Client {
         }
         self.has_tools = answer.at(&["capabilities", "tools"]).is_some();
         self.notify("notifications/initialized", None);
+        Ok(())
+    }
+
+    /// Without a handshake, a server says what it is when it is asked, and announces changes to who listens.
+    fn discover(&mut self, limit: Option<Duration>) -> Result<(), Failed> {
+        let answer = self.request("server/discover", Json::empty(), limit)?;
+        let versions = answer.get("supportedVersions").map(Json::items).unwrap_or_default();
+        if !versions.iter().any(|version| version.as_str() == Some(MODERN)) {
+            return Err(Failed::Rpc("no common version".to_owned()));
+        }
+        let tools = answer.at(&["capabilities", "tools"]);
+        self.has_tools = tools.is_some();
+        if tools.and_then(|tools| tools.get("listChanged")).and_then(Json::as_bool) == Some(true) {
+            let wanted = Json::object([("toolsListChanged", true)]);
+            // Its response comes when the server has no more to say, so nobody waits for it.
+            self.send("subscriptions/listen", Json::object([("notifications", wanted)]));
+        }
         Ok(())
     }
 
@@ -122,17 +153,7 @@ impl Client {
     }
 
     fn request(&mut self, method: &str, params: Json, limit: Option<Duration>) -> Result<Json, Failed> {
-        self.last += 1;
-        let id = self.last;
-        let request = Json::object([
-            ("jsonrpc", Json::from("2.0")),
-            ("id", id.into()),
-            ("method", method.into()),
-            ("params", params),
-        ]);
-        if !say(&self.input, &request) {
-            return Err(Failed::Gone);
-        }
+        let Some(id) = self.send(method, params) else { return Err(Failed::Gone) };
         let deadline = Instant::now() + limit.unwrap_or(PATIENCE);
         loop {
             let response = match self.responses.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
@@ -151,13 +172,38 @@ impl Client {
                 continue;
             }
             return match (response.get("result"), response.get("error")) {
-                (Some(result), _) => Ok(result.clone()),
+                (Some(result), _) => match result.str("resultType") {
+                    None | Some("complete") => Ok(result.clone()),
+                    Some(other) => Err(Failed::Rpc(format!("a result of type {other}, which is not understood"))),
+                },
                 (None, error) => {
                     let message = error.and_then(|error| error.str("message")).unwrap_or("an error");
                     Err(Failed::Rpc(message.to_owned()))
                 }
             };
         }
+    }
+
+    /// Sends a request, and gives its id unless the server is gone.
+    fn send(&mut self, method: &str, mut params: Json) -> Option<i64> {
+        if self.era == Era::Modern {
+            params.set(
+                "_meta",
+                Json::object([
+                    ("io.modelcontextprotocol/protocolVersion", Json::from(MODERN)),
+                    ("io.modelcontextprotocol/clientInfo", client_info()),
+                    ("io.modelcontextprotocol/clientCapabilities", Json::empty()),
+                ]),
+            );
+        }
+        self.last += 1;
+        let request = Json::object([
+            ("jsonrpc", Json::from("2.0")),
+            ("id", self.last.into()),
+            ("method", method.into()),
+            ("params", params),
+        ]);
+        say(&self.input, &request).then_some(self.last)
     }
 
     fn notify(&self, method: &str, params: Option<Json>) {
@@ -183,6 +229,10 @@ impl Client {
     }
 }
 
+fn client_info() -> Json {
+    Json::object([("name", "witness"), ("version", "1.0.0")])
+}
+
 /// Writes a message; says whether there is somebody to read it.
 fn say(input: &Mutex<Option<ChildStdin>>, message: &Json) -> bool {
     let mut input = input.lock().unwrap();
@@ -190,6 +240,7 @@ fn say(input: &Mutex<Option<ChildStdin>>, message: &Json) -> bool {
 }
 
 struct Reader {
+    era: Era,
     input: Arc<Mutex<Option<ChildStdin>>>,
     sender: Sender<Json>,
     changed: Arc<AtomicBool>,
@@ -201,6 +252,8 @@ impl Reader {
             // A line that is no message is none of ours to mend.
             let Ok(message) = Json::parse(line) else { continue };
             match (message.str("method"), message.get("id")) {
+                // Without a handshake there are no requests of the server, and so no responses to them.
+                (Some(_), Some(_)) if self.era == Era::Modern => {}
                 (Some(method), Some(id)) => self.answer(method, id),
                 (Some("notifications/tools/list_changed"), None) => self.changed.store(true, Ordering::SeqCst),
                 (Some(_), None) => {}

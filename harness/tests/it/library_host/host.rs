@@ -99,7 +99,7 @@ impl Host for Witness {
         self.call_limit = setup.call_limit;
         for server in &setup.servers {
             // A sick server is none of the others' business.
-            let mut client = Client::connect(server, setup.start_limit).ok();
+            let mut client = Client::connect(server, setup.revision, setup.start_limit).ok();
             let tools = client.as_mut().map(|client| list(client, &server.name, self.lie)).unwrap_or_default();
             self.servers.push(Server { name: server.name.clone(), client, tools });
         }

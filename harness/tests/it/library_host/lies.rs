@@ -3,8 +3,9 @@
 use std::time::Instant;
 
 use hopcheck::check::finding::Outcome;
+use hopcheck::driver::{Host, HostError, Library, OfferedTool, Setup, Told, ToolUse, User};
 use hopcheck::json::Json;
-use hopcheck::stage::{Isolate, StageError, StageOptions, Subject};
+use hopcheck::stage::{Deadlines, Isolate, StageError, StageOptions};
 use hopcheck::trace::event::Kind;
 
 use super::{Judged, Lie, header, impatient, judge, options, plan_of, record, run};
@@ -112,8 +113,8 @@ fn a_library_cannot_be_isolated() {
 fn a_program_in_the_place_of_a_library_is_an_error() {
     let plan = plan_of("call/lookup");
     let bin = ["/bin/true".to_owned()];
-    let error = hopcheck::stage::run(&plan, header(&plan), Subject::from(&bin), &options(), None).unwrap_err();
-    assert!(matches!(error, StageError::Subject { .. }));
+    let error = hopcheck::stage::run(&plan, header(&plan), &bin, &options(), None).unwrap_err();
+    assert!(matches!(error, StageError::OtherSort { .. }));
     assert_eq!(error.to_string(), "the profile witness describes a library, and the host is a program");
 }
 
@@ -125,4 +126,72 @@ fn one(judged: &Judged, kind: Kind) -> &Json {
         (Some(event), None) => &event.data,
         (first, _) => panic!("{kind:?} {}", if first.is_some() { "more than once" } else { "never" }),
     }
+}
+
+/// A host that panics at one point of its life.
+struct Fragile(&'static str);
+
+impl Host for Fragile {
+    fn start(&mut self, _: &Setup) -> Result<(), HostError> {
+        assert_ne!(self.0, "start", "panicked in start");
+        Ok(())
+    }
+
+    fn tools(&mut self) -> Result<Vec<OfferedTool>, HostError> {
+        Ok(Vec::new())
+    }
+
+    fn call(&mut self, _: &ToolUse, _: &mut dyn User) -> Result<Told, HostError> {
+        Ok(Told::failure("there are no tools"))
+    }
+
+    fn stop(&mut self) -> Result<(), HostError> {
+        Ok(())
+    }
+}
+
+impl Drop for Fragile {
+    fn drop(&mut self) {
+        assert_ne!(self.0, "drop", "panicked in drop");
+    }
+}
+
+#[track_caller]
+fn panics(library: &Library, message: &str) -> Judged {
+    let plan = plan_of("call/lookup");
+    let trace = hopcheck::stage::run(&plan, header(&plan), library.clone(), &options(), None).unwrap().trace;
+    let judged = judge(&plan, trace);
+    let exit = one(&judged, Kind::HostExit);
+    assert_eq!(exit.str("thread"), Some("panicked"));
+    assert!(exit.str("message").unwrap().contains(message), "{exit}");
+    assert!(matches!(judged.outcome, Outcome::Fail | Outcome::Untestable), "{}", judged.outcome);
+    assert!(
+        !judged.findings.iter().any(|finding| finding.verdict.as_str() == "pass" && finding.evidence.is_empty())
+    );
+    judged
+}
+
+#[test]
+fn a_panic_at_any_point_of_its_life() {
+    panics(&Library::new("1.0.0", || -> Fragile { panic!("panicked when it was made") }), "when it was made");
+    panics(&Library::new("1.0.0", || Fragile("start")), "in start");
+    // This one asked its model to the end, and yet does not pass.
+    let judged = panics(&Library::new("1.0.0", || Fragile("drop")), "in drop");
+    assert_eq!(judged.verdict("expect.run-ends"), Some("fail"), "{}", judged.failures());
+}
+
+#[test]
+fn a_host_that_hangs_when_it_is_made_comes_to_an_end() {
+    let plan = plan_of("call/lookup");
+    let library = Library::new("1.0.0", || -> Fragile {
+        loop {
+            std::thread::park();
+        }
+    });
+    let soon = Some(std::time::Duration::from_millis(300));
+    let options = StageOptions { deadlines: Deadlines { start: soon, ..Deadlines::default() }, ..options() };
+    let trace = hopcheck::stage::run(&plan, header(&plan), library, &options, None).unwrap().trace;
+    let judged = judge(&plan, trace);
+    assert_eq!(one(&judged, Kind::Deadline).str("phase"), Some("start"));
+    assert_eq!(judged.outcome, Outcome::Untestable, "{}", judged.failures());
 }

@@ -17,7 +17,7 @@ use hopcheck::embedded;
 use hopcheck::json::Json;
 use hopcheck::library::{self, Builtin};
 use hopcheck::plan::{self, Plan, Planned, Select};
-use hopcheck::stage::{self, Deadlines, StageError, StageOptions, Subject};
+use hopcheck::stage::{self, Deadlines, StageError, StageOptions};
 use hopcheck::trace::{Header, Trace};
 
 use host::{Lie, Witness};
@@ -39,7 +39,7 @@ dialect = "plain"
 
 [[claims.wire]]
 transport = "stdio"
-revisions = ["2025-06-18", "2025-11-25"]
+revisions = ["2025-06-18", "2025-11-25", "2026-07-28"]
 "#;
 
 /// A run, judged.
@@ -112,8 +112,7 @@ fn header(plan: &Plan) -> Header {
 }
 
 fn record(plan: &Plan, lie: Lie, options: &StageOptions, sink: Option<&Path>) -> Result<Trace, StageError> {
-    let library = witness(lie);
-    Ok(stage::run(plan, header(plan), Subject::Library(&library), options, sink)?.trace)
+    Ok(stage::run(plan, header(plan), witness(lie), options, sink)?.trace)
 }
 
 fn judge(plan: &Plan, trace: Trace) -> Judged {

@@ -31,7 +31,7 @@ fn committed(schema: Schema) -> Vec<Arc<Source>> {
         Schema::Server => named(library::scripts()),
         Schema::Profile => named(library::profiles()),
         Schema::Baseline => baselines(),
-        Schema::Trace | Schema::Report => Vec::new(),
+        Schema::Trace | Schema::Report | Schema::Driver => Vec::new(),
     }
 }
 

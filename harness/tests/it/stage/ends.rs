@@ -93,14 +93,6 @@ fn a_stop_is_a_signal_instead_of_a_reply() {
     assert_eq!(reason(&events), "exit");
 }
 
-#[test]
-fn a_host_that_kills_its_supervisor_is_killed() {
-    let events = run("patricide", &options());
-    assert_eq!(reason(&events), "failed");
-    let host = one(&events, Kind::HostStart).data.get("pid").and_then(Json::as_i64).unwrap();
-    eventually(|| !super::lives(host));
-}
-
 /// Runs in a process of its own, since it interrupts the whole process.
 #[test]
 fn an_interrupted_run_leaves_a_readable_trace() {
@@ -164,7 +156,7 @@ fn wait_for_host(path: &std::path::Path) -> i64 {
 
 /// Another process has no event for us, so this looks again and again.
 #[track_caller]
-pub(super) fn eventually(mut holds: impl FnMut() -> bool) {
+pub(crate) fn eventually(mut holds: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !holds() {
         assert!(begun.elapsed() < Duration::from_secs(30), "it never happened");

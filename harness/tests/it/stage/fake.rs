@@ -20,7 +20,6 @@ fn host() {
         "nothing" => 0,
         "seven" => 7,
         "hang" => hang(),
-        "patricide" => patricide(&config),
         "hang-later" => hang_later(&config),
         "flood" => flood(),
         "flood-wire" => flood_wire(&config),
@@ -34,20 +33,20 @@ fn host() {
         "reacts" => reacts(&config),
         "knocks" => knocks(&config),
         "control" => control(&config),
-        other => panic!("no such part: {other}"),
+        hostile => crate::stress::fake::play(hostile, &config),
     };
     std::process::exit(code);
 }
 
 /// A server of the configuration, started as a host does.
-struct Server {
-    child: Child,
-    input: Option<ChildStdin>,
-    output: BufReader<ChildStdout>,
+pub(crate) struct Server {
+    pub(crate) child: Child,
+    pub(crate) input: Option<ChildStdin>,
+    pub(crate) output: BufReader<ChildStdout>,
 }
 
 impl Server {
-    fn start(config: &Json) -> Self {
+    pub(crate) fn start(config: &Json) -> Self {
         let (_, entry) = &config.get("servers").unwrap().members()[0];
         let mut command = Command::new(entry.str("command").unwrap());
         command.args(entry.get("args").unwrap().items().iter().map(|arg| arg.as_str().unwrap()));
@@ -59,17 +58,17 @@ impl Server {
         Self { input: child.stdin.take(), output, child }
     }
 
-    fn say(&mut self, line: &str) {
+    pub(crate) fn say(&mut self, line: &str) {
         self.input.as_mut().unwrap().write_all(format!("{line}\n").as_bytes()).unwrap();
     }
 
-    fn hear(&mut self) -> String {
+    pub(crate) fn hear(&mut self) -> String {
         let mut line = String::new();
         self.output.read_line(&mut line).unwrap();
         line
     }
 
-    fn connect(config: &Json) -> Self {
+    pub(crate) fn connect(config: &Json) -> Self {
         let mut server = Self::start(config);
         server.say(
             r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"fake","version":"1"}}}"#,
@@ -79,22 +78,22 @@ impl Server {
         server
     }
 
-    fn close(mut self) -> Option<i32> {
+    pub(crate) fn close(mut self) -> Option<i32> {
         self.input = None;
         self.child.wait().unwrap().code()
     }
 }
 
 /// The model, asked as a host does.
-struct Model {
-    stream: BufReader<TcpStream>,
-    authority: String,
-    base: String,
-    messages: Vec<String>,
+pub(crate) struct Model {
+    pub(crate) stream: BufReader<TcpStream>,
+    pub(crate) authority: String,
+    pub(crate) base: String,
+    pub(crate) messages: Vec<String>,
 }
 
 impl Model {
-    fn new(config: &Json) -> Self {
+    pub(crate) fn new(config: &Json) -> Self {
         let url = config.str("url").unwrap().strip_prefix("http://").unwrap();
         let (authority, base) = url.split_once('/').unwrap();
         let prompt = Json::from(config.str("prompt").unwrap_or_default());
@@ -106,7 +105,7 @@ impl Model {
         }
     }
 
-    fn send(&mut self, method: &str, path: &str, body: &str) -> String {
+    pub(crate) fn send(&mut self, method: &str, path: &str, body: &str) -> String {
         let head = format!(
             "{method} {path} HTTP/1.1\r\nhost: {}\r\ncontent-length: {}\r\n\r\n",
             self.authority,
@@ -130,7 +129,7 @@ impl Model {
     }
 
     /// Asks with a number that the trace keeps.
-    fn ask(&mut self, number: u32) -> String {
+    pub(crate) fn ask(&mut self, number: u32) -> String {
         let tools = r#"[{"name":"mcp__orders__lookup_order","description":"","input_schema":{"type":"object"}}]"#;
         let messages = self.messages.join(",");
         let body = format!(
@@ -142,7 +141,7 @@ impl Model {
 }
 
 /// The id of the tool use in a stream of events.
-fn tool_use(events: &str) -> Option<String> {
+pub(crate) fn tool_use(events: &str) -> Option<String> {
     let data = events.lines().filter_map(|line| line.strip_prefix("data: "));
     let blocks = data.filter_map(|data| Json::parse(data).ok()?.get("content_block").cloned());
     blocks
@@ -151,7 +150,7 @@ fn tool_use(events: &str) -> Option<String> {
 }
 
 /// One conversation, as it should be.
-fn polite(config: &Json) -> i32 {
+pub(crate) fn polite(config: &Json) -> i32 {
     let mut server = Server::connect(config);
     server.say(r#"{"jsonrpc":"2.0","id":2,"method":"tools/list"}"#);
     server.hear();
@@ -197,18 +196,10 @@ fn busy(config: &Json) -> i32 {
     order(config)
 }
 
-fn hang() -> i32 {
+pub(crate) fn hang() -> i32 {
     loop {
         std::thread::park();
     }
-}
-
-fn patricide(config: &Json) -> i32 {
-    // Once the model answers, the start of this host has been told.
-    Model::new(config).ask(1);
-    let parent = std::os::unix::process::parent_id().to_string();
-    Command::new("kill").args(["-KILL", &parent]).status().unwrap();
-    hang()
 }
 
 fn hang_later(config: &Json) -> i32 {

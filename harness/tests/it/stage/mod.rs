@@ -1,7 +1,7 @@
 //! The stage with fake hosts: this test program, started again to play one.
 
-mod ends;
-mod fake;
+pub(crate) mod ends;
+pub(crate) mod fake;
 mod order;
 mod relay;
 mod survivors;
@@ -108,13 +108,13 @@ pub(crate) fn plan_of(part: &str, drive: &str, scenario: &str) -> Plan {
     }
 }
 
-fn header(plan: &Plan) -> Header {
+pub(crate) fn header(plan: &Plan) -> Header {
     Header {
         hopcheck: "0".to_owned(),
         plan: plan.key.clone(),
         not_applicable: None,
         scenario: Arc::clone(&plan.scenario.source),
-        scripts: Vec::new(),
+        scripts: vec![("orders".to_owned(), Source::new("orders.toml", SCRIPT))],
         profile: Arc::clone(&plan.profile.source),
         host_version: String::new(),
         environment: Json::empty(),
