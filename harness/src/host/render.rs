@@ -1,7 +1,7 @@
 //! A profile and a site, made into files, arguments and environment.
 
 use super::profile::{Drive, Profile};
-use super::template;
+use super::template::Values;
 use crate::json::Json;
 use crate::scenario::native::Native;
 
@@ -83,8 +83,9 @@ pub fn render(
     if let Some(servers) = own.servers {
         values.set("servers", servers);
     }
+    let values = Values::new(&values);
     let fill = |what: &str, name: &str, text: &str| {
-        template::render(name, text, &values).map_err(|cause| RenderError {
+        values.render(name, text).map_err(|cause| RenderError {
             profile: profile.name.clone(),
             what: what.to_owned(),
             cause,
@@ -134,10 +135,11 @@ fn own_words(native: &Native, values: &Json) -> Result<OwnWords, minijinja::Erro
         if let Some((_, template)) = entry {
             known.set("server", server.clone());
             // Entries are JSON or TOML, and strings are escaped alike for both.
-            server.set("entry", template::render("entry.json", template, &known)?);
+            server.set("entry", Values::new(&known).render("entry.json", template)?);
         }
     }
-    let env = native.env.iter().map(|(name, text)| Ok((name.clone(), template::render("env", text, &known)?)));
+    let known = Values::new(&known);
+    let env = native.env.iter().map(|(name, text)| Ok((name.clone(), known.render("env", text)?)));
     Ok(OwnWords { servers: Some(Json::Array(written)), env: env.collect::<Result<_, minijinja::Error>>()? })
 }
 

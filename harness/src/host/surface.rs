@@ -1,7 +1,7 @@
 //! How a host offers tools to its model, and what the model must say to reach one.
 
 use super::names::{NameError, Names};
-use super::template;
+use super::template::Values;
 use crate::json::Json;
 use crate::scenario::ast::ToolRef;
 
@@ -95,7 +95,7 @@ impl Search {
     /// # Errors
     /// A name rule or a template that cannot be applied.
     pub fn arguments(&self, names: &Names<'_>, tool: &ToolRef) -> Result<String, NameError> {
-        Ok(template::render_around(ARGUMENTS, &self.arguments, &values(names.flat(tool)?, tool), None)?)
+        Ok(Values::new(&values(names.flat(tool)?, tool)).render(ARGUMENTS, &self.arguments)?)
     }
 }
 
@@ -108,7 +108,7 @@ impl Wrapper {
         // A member needs a value; that no arguments at all are the empty object is also how they are judged.
         let inner = if inner.is_empty() { "{}" } else { inner };
         let values = values(names.flat(tool)?, tool);
-        Ok(template::render_around(ARGUMENTS, &self.arguments, &values, Some(("arguments", inner)))?)
+        Ok(Values::around(&values, "arguments", inner).render(ARGUMENTS, &self.arguments)?)
     }
 }
 
@@ -129,8 +129,12 @@ fn values(published: String, tool: &ToolRef) -> Json {
 /// The reason, as a fragment.
 pub(super) fn try_arguments(template: &str, raw: Option<(&str, &str)>) -> Result<(), String> {
     let tool = ToolRef { server: "ord\"ers".to_owned(), tool: "look\\up".to_owned() };
-    let text = template::render_around(ARGUMENTS, template, &values("mcp__orders__lookup".to_owned(), &tool), raw)
-        .map_err(|error| error.to_string())?;
+    let values = values("mcp__orders__lookup".to_owned(), &tool);
+    let values = match raw {
+        Some((name, text)) => Values::around(&values, name, text),
+        None => Values::new(&values),
+    };
+    let text = values.render(ARGUMENTS, template).map_err(|error| error.to_string())?;
     match Json::parse(&text) {
         Ok(json) if json.is_object() => Ok(()),
         Ok(_) => Err("gives JSON that is no object".to_owned()),

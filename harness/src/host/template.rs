@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::sync::LazyLock;
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Value, ValueKind};
@@ -9,31 +10,46 @@ use minijinja::{AutoEscape, Environment, Error, ErrorKind, Output, State, Undefi
 
 use crate::json::Json;
 
-/// Renders one template.
-///
-/// `name` decides the escaping: in a file that ends in `.json` or `.toml` a string value is escaped for the inside of a
-/// double-quoted string; the filters `json` and `toml` give whole values.
-///
-/// # Errors
-/// Undefined names and syntax errors, with the template's name and line.
-pub fn render(name: &str, template: &str, values: &Json) -> Result<String, Error> {
-    render_around(name, template, values, None)
+/// Values for several templates.
+#[derive(Clone, Debug)]
+pub struct Values(Value);
+
+impl Values {
+    /// An object, whose members are the names in a template.
+    #[must_use]
+    pub fn new(json: &Json) -> Self {
+        Self(to_value(json))
+    }
+
+    /// The same with a text beside them that goes out exactly as it stands, under the given name: payloads never pass
+    /// through the numbers and strings of a template engine.
+    #[must_use]
+    pub fn around(json: &Json, name: &str, text: &str) -> Self {
+        let members = json.members().iter().map(|(key, value)| (key.to_lossy().into_owned(), to_value(value)));
+        let exact = (name.to_owned(), Value::from_safe_string(text.to_owned()));
+        Self(Value::from(members.chain([exact]).collect::<BTreeMap<_, _>>()))
+    }
+
+    /// Renders one template.
+    ///
+    /// `name` decides the escaping: in a file that ends in `.json` or `.toml` a string value is escaped for the inside of
+    /// a double-quoted string; the filters `json` and `toml` give whole values.
+    ///
+    /// # Errors
+    /// Undefined names and syntax errors, with the template's name and line.
+    pub fn render(&self, name: &str, template: &str) -> Result<String, Error> {
+        ENVIRONMENT.render_named_str(name, template, &self.0)
+    }
 }
 
-/// Renders one template around a text that goes out exactly as it stands, under the given name: payloads never pass
-/// through the numbers and strings of a template engine.
-///
-/// # Errors
-/// As for [`render`].
-pub fn render_around(
-    name: &str,
-    template: &str,
-    values: &Json,
-    exact: Option<(&str, &str)>,
-) -> Result<String, Error> {
+/// It takes longer to make than most templates take to render.
+static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
     let mut env = Environment::new();
     env.set_undefined_behavior(UndefinedBehavior::Strict);
-    env.set_syntax(syntax()?);
+    // The defaults of Jinja, but a file keeps its last newline. Only delimiters could be wrong.
+    if let Ok(syntax) = SyntaxConfig::builder().keep_trailing_newline(true).build() {
+        env.set_syntax(syntax);
+    }
     env.set_auto_escape_callback(|name| {
         let quoted = [".json", ".jsonc", ".toml"].iter().any(|end| name.ends_with(end));
         if quoted { AutoEscape::Custom("quoted".into()) } else { AutoEscape::None }
@@ -41,16 +57,8 @@ pub fn render_around(
     env.set_formatter(format_value);
     env.add_filter("json", |value: Value| Value::from_safe_string(to_json(&value).to_string()));
     env.add_filter("toml", |value: Value| to_toml(&value).map(Value::from_safe_string));
-    if let Some((name, text)) = exact {
-        env.add_global(name.to_owned(), Value::from_safe_string(text.to_owned()));
-    }
-    env.render_named_str(name, template, to_value(values))
-}
-
-/// The defaults of Jinja, but a file keeps its last newline.
-fn syntax() -> Result<SyntaxConfig, Error> {
-    SyntaxConfig::builder().keep_trailing_newline(true).build()
-}
+    env
+});
 
 fn format_value(out: &mut Output, state: &mut State, value: &Value) -> Result<(), Error> {
     match (state.auto_escape(), value.as_str()) {
@@ -133,7 +141,7 @@ mod tests {
     #[track_caller]
     fn check(name: &str, template: &str, values: &str, expected: &str) {
         let values = Json::parse(values).unwrap();
-        assert_eq!(render(name, template, &values).unwrap(), expected);
+        assert_eq!(Values::new(&values).render(name, template).unwrap(), expected);
     }
 
     #[test]
@@ -153,13 +161,13 @@ mod tests {
     fn a_payload_goes_out_as_it_stands() {
         let values = Json::object([("v", "a\"b")]);
         let payload = r#"{"n": 9007199254740993, "s": "\u00e4"#;
-        let text = render_around("a.json", r#"{"v":"{{ v }}","p":{{ p }}}"#, &values, Some(("p", payload)));
+        let text = Values::around(&values, "p", payload).render("a.json", r#"{"v":"{{ v }}","p":{{ p }}}"#);
         assert_eq!(text.unwrap(), format!(r#"{{"v":"a\"b","p":{payload}}}"#));
     }
 
     #[test]
     fn undefined_names_are_errors() {
-        assert!(render("a.json", "{{ nothing }}", &Json::empty()).is_err());
-        assert!(render("a.toml", "{{ v | toml }}", &Json::object([("v", Json::Null)])).is_err());
+        assert!(Values::new(&Json::empty()).render("a.json", "{{ nothing }}").is_err());
+        assert!(Values::new(&Json::object([("v", Json::Null)])).render("a.toml", "{{ v | toml }}").is_err());
     }
 }

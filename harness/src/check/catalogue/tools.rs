@@ -2,7 +2,7 @@
 
 use crate::check::gates::{self, Gate};
 use crate::check::sheet::{Sheet, Tally};
-use crate::check::view::{Conn, Emitted, Rpc, Run, View, after};
+use crate::check::view::{Conn, Emitted, Line, Rpc, Run, View, after};
 use crate::check::{arguments, once, schema, stable_list};
 use crate::json::Json;
 use crate::rpc::Message;
@@ -211,22 +211,20 @@ fn refetched(view: &View<'_>) -> Tally {
     let mut tally = Tally::default();
     for run in &view.runs {
         for conn in &run.conns {
-            let announced: Vec<_> = conn.lines.iter().filter(|line| {
-                matches!(&line.message, Message::Notification { method, .. } if method == "notifications/tools/list_changed")
-            }).collect();
-            let Some(changed) = announced.first() else { continue };
-            let lists =
-                run.conns_of(conn.server).flat_map(|conn| &conn.rpcs).filter(|rpc| rpc.method == "tools/list");
-            let again: Vec<_> = lists.filter(|rpc| after(rpc.event, changed.event)).map(|rpc| rpc.event).collect();
-            let later = run.main_line().find(|exchange| after(exchange.event, changed.event));
-            match (again.is_empty(), later) {
-                // Of a burst each one would do, and so would each list that was read behind it.
-                (false, _) => tally.holds(announced.iter().map(|line| line.event).chain(again)),
-                (true, Some(later)) => {
-                    let reason = format!("the changed list of `{}` was not asked for again", conn.server);
-                    tally.fails(reason, [changed.event, later.event]);
-                }
-                (true, None) => {}
+            let is_change = |line: &&Line<'_>| matches!(&line.message, Message::Notification { method, .. } if method == "notifications/tools/list_changed");
+            let again = |changed: &Event| {
+                let later = |rpc: &&Rpc<'_>| rpc.method == "tools/list" && after(rpc.event, changed);
+                run.conns_of(conn.server).flat_map(|conn| &conn.rpcs).find(later)
+            };
+            let changes: Vec<_> = conn.lines.iter().filter(is_change).map(|line| line.event).collect();
+            let Some(first) = changes.first() else { continue };
+            let later = run.main_line().find(|exchange| after(exchange.event, first));
+            if let (None, Some(later)) = (again(first), later) {
+                let reason = format!("the changed list of `{}` was not asked for again", conn.server);
+                tally.fails(reason, [*first, later.event]);
+            }
+            for (changed, again) in changes.iter().filter_map(|changed| Some((*changed, again(changed)?))) {
+                tally.holds([changed, again.event]);
             }
         }
     }

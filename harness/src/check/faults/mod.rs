@@ -10,6 +10,7 @@ mod gates;
 mod given_up;
 mod hop;
 mod lists;
+mod live;
 mod native;
 mod opening;
 mod process;
@@ -46,6 +47,7 @@ const TABLES: &[&[TraceFault]] = &[
     asked::FAULTS,
     envelope::FAULTS,
     lists::FAULTS,
+    live::FAULTS,
     search::FAULTS,
     native::FAULTS,
     hop::FAULTS,

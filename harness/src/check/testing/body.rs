@@ -180,11 +180,10 @@ impl Host<'_> {
                         continue;
                     }
                     let (content, _) = content(&self.plan.profile, told);
-                    let texts: Vec<&str> = content.iter().filter_map(|block| block.str("text")).collect();
                     self.history.push(Json::object([
                         ("type", Json::from("function_call_output")),
                         ("call_id", id.into()),
-                        ("output", texts.join("\n").into()),
+                        ("output", output(&content)),
                     ]));
                 }
             }
@@ -238,6 +237,23 @@ fn content(profile: &Profile, told: &Told) -> (Vec<Json>, bool) {
 
 fn search_tool() -> Json {
     Json::object([("type", "tool_search"), ("execution", "client"), ("description", "Finds tools.")])
+}
+
+/// The content as the Responses API wants it: one text, or parts where there is more than texts.
+fn output(content: &[Json]) -> Json {
+    let texts: Vec<&str> = content.iter().filter_map(|block| block.str("text")).collect();
+    if texts.len() == content.len() {
+        return texts.join("\n").into();
+    }
+    let part = |block: &Json| match block.str("text") {
+        Some(text) => Json::object([("type", "input_text"), ("text", text)]),
+        None => {
+            let of = |key: &str| block.at(&["source", key]).and_then(Json::as_str).unwrap_or_default().to_owned();
+            let url = format!("data:{};base64,{}", of("media_type"), of("data"));
+            Json::object([("type", "input_image"), ("image_url", &url)])
+        }
+    };
+    Json::array(content.iter().map(part))
 }
 
 /// The schema as the Responses API wants it: with properties, be they none.
