@@ -150,6 +150,6 @@ mod tests {
     #[test]
     fn the_median_does_not_mind_outliers() {
         assert_eq!(median([5, 1, 900, 3, 4]), 4);
-        assert_eq!(median([0.5_f64, 100.0, 0.25]).to_bits(), 0.5_f64.to_bits());
+        assert_eq!(median(["b", "c", "a"]), "b");
     }
 }

@@ -224,7 +224,7 @@ pub(super) fn execute(
     printer: &mut Printer,
 ) -> Result<Executed, Failure> {
     for job in &mut jobs {
-        job.path = Some(traces.path(job.planned.key())?);
+        job.path = traces.sink(job.planned.key())?;
     }
     let mut reports: Vec<Option<RunReport>> = jobs.iter().map(|_| None).collect();
     let mut failure = None;

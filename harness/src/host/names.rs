@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::LazyLock;
 
 use minijinja::value::Value;
 use minijinja::{Environment, UndefinedBehavior};
@@ -45,8 +46,14 @@ pub struct Names<'a> {
     rule: &'a NameRule,
     surface: Surface,
     replace: Regex,
-    env: Environment<'static>,
 }
+
+/// It takes longer to make than a name takes to render.
+static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
+    let mut env = Environment::new();
+    env.set_undefined_behavior(UndefinedBehavior::Strict);
+    env
+});
 
 impl<'a> Names<'a> {
     /// Prepares the rule of a profile.
@@ -54,13 +61,10 @@ impl<'a> Names<'a> {
     /// # Errors
     /// A pattern or template that does not parse.
     pub fn new(profile: &'a Profile) -> Result<Self, NameError> {
-        let mut env = Environment::new();
-        env.set_undefined_behavior(UndefinedBehavior::Strict);
         Ok(Self {
             rule: &profile.names,
             surface: profile.model.surface,
             replace: Regex::new(&profile.names.replace)?,
-            env,
         })
     }
 
@@ -94,6 +98,6 @@ impl<'a> Names<'a> {
 
     fn render(&self, template: &str, server: &str, tool: &str) -> Result<String, NameError> {
         let values = BTreeMap::from([("server", self.mangle(server)), ("tool", self.mangle(tool))]);
-        Ok(self.env.render_str(template, Value::from(values))?)
+        Ok(ENVIRONMENT.render_str(template, Value::from(values))?)
     }
 }

@@ -1,7 +1,7 @@
 //! A profile and a site, made into files, arguments and environment.
 
 use super::profile::{Drive, Profile};
-use super::template;
+use super::template::Values;
 use crate::json::Json;
 
 /// What is known only when a run begins.
@@ -71,9 +71,9 @@ pub fn render(
     rules: &Json,
     limits: crate::scenario::ast::Limits,
 ) -> Result<Rendered, RenderError> {
-    let values = values(profile, site, rules, limits);
+    let values = Values::new(&values(profile, site, rules, limits));
     let fill = |what: &str, name: &str, text: &str| {
-        template::render(name, text, &values).map_err(|cause| RenderError {
+        values.render(name, text).map_err(|cause| RenderError {
             profile: profile.name.clone(),
             what: what.to_owned(),
             cause,

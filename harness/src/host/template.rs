@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::sync::LazyLock;
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Value, ValueKind};
@@ -9,17 +10,37 @@ use minijinja::{AutoEscape, Environment, Error, ErrorKind, Output, State, Undefi
 
 use crate::json::Json;
 
-/// Renders one template.
-///
-/// `name` decides the escaping: in a file that ends in `.json` or `.toml` a string value is escaped for the inside of a
-/// double-quoted string; the filters `json` and `toml` give whole values.
-///
-/// # Errors
-/// Undefined names and syntax errors, with the template's name and line.
-pub fn render(name: &str, template: &str, values: &Json) -> Result<String, Error> {
+/// Values for several templates.
+#[derive(Clone, Debug)]
+pub struct Values(Value);
+
+impl Values {
+    /// An object, whose members are the names in a template.
+    #[must_use]
+    pub fn new(json: &Json) -> Self {
+        Self(to_value(json))
+    }
+
+    /// Renders one template.
+    ///
+    /// `name` decides the escaping: in a file that ends in `.json` or `.toml` a string value is escaped for the inside of
+    /// a double-quoted string; the filters `json` and `toml` give whole values.
+    ///
+    /// # Errors
+    /// Undefined names and syntax errors, with the template's name and line.
+    pub fn render(&self, name: &str, template: &str) -> Result<String, Error> {
+        ENVIRONMENT.render_named_str(name, template, &self.0)
+    }
+}
+
+/// It takes longer to make than most templates take to render.
+static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
     let mut env = Environment::new();
     env.set_undefined_behavior(UndefinedBehavior::Strict);
-    env.set_syntax(syntax()?);
+    // The defaults of Jinja, but a file keeps its last newline. Only delimiters could be wrong.
+    if let Ok(syntax) = SyntaxConfig::builder().keep_trailing_newline(true).build() {
+        env.set_syntax(syntax);
+    }
     env.set_auto_escape_callback(|name| {
         let quoted = [".json", ".jsonc", ".toml"].iter().any(|end| name.ends_with(end));
         if quoted { AutoEscape::Custom("quoted".into()) } else { AutoEscape::None }
@@ -27,13 +48,8 @@ pub fn render(name: &str, template: &str, values: &Json) -> Result<String, Error
     env.set_formatter(format_value);
     env.add_filter("json", |value: Value| Value::from_safe_string(to_json(&value).to_string()));
     env.add_filter("toml", |value: Value| to_toml(&value).map(Value::from_safe_string));
-    env.render_named_str(name, template, to_value(values))
-}
-
-/// The defaults of Jinja, but a file keeps its last newline.
-fn syntax() -> Result<SyntaxConfig, Error> {
-    SyntaxConfig::builder().keep_trailing_newline(true).build()
-}
+    env
+});
 
 fn format_value(out: &mut Output, state: &mut State, value: &Value) -> Result<(), Error> {
     match (state.auto_escape(), value.as_str()) {
@@ -116,7 +132,7 @@ mod tests {
     #[track_caller]
     fn check(name: &str, template: &str, values: &str, expected: &str) {
         let values = Json::parse(values).unwrap();
-        assert_eq!(render(name, template, &values).unwrap(), expected);
+        assert_eq!(Values::new(&values).render(name, template).unwrap(), expected);
     }
 
     #[test]
@@ -134,7 +150,7 @@ mod tests {
 
     #[test]
     fn undefined_names_are_errors() {
-        assert!(render("a.json", "{{ nothing }}", &Json::empty()).is_err());
-        assert!(render("a.toml", "{{ v | toml }}", &Json::object([("v", Json::Null)])).is_err());
+        assert!(Values::new(&Json::empty()).render("a.json", "{{ nothing }}").is_err());
+        assert!(Values::new(&Json::object([("v", Json::Null)])).render("a.toml", "{{ v | toml }}").is_err());
     }
 }

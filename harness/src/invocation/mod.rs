@@ -26,7 +26,7 @@ pub use settle::{Settled, Start, settle};
 pub use snapshots::Accepted;
 pub use traces::Traces;
 
-use crate::stage::{self, StageOptions};
+use crate::stage::{self, StageOptions, Supervisors};
 
 /// The running program, which is also relay and supervisor.
 ///
@@ -48,5 +48,6 @@ pub fn random_seed() -> u64 {
 /// The system refuses (harness).
 pub fn options() -> Result<StageOptions, Failure> {
     let interrupter = stage::interrupter().map_err(|error| Failure::harness("cannot take over Ctrl-C", error))?;
-    Ok(StageOptions { interrupter: Some(interrupter), ..StageOptions::new(self_exe()?) })
+    let supervisors = Some(Supervisors::default());
+    Ok(StageOptions { interrupter: Some(interrupter), supervisors, ..StageOptions::new(self_exe()?) })
 }

@@ -1,7 +1,7 @@
 //! What became of one job: its report, and whether its trace stays.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::{Failure, Ran, Traces, files};
 use crate::check::finding::Outcome;
@@ -41,12 +41,15 @@ pub fn settle(
 ) -> Result<Settled, Failure> {
     let mut start = Start::Done;
     let mut kept = Vec::new();
+    let mut unwritten = None;
     let (mut run, path) = match ran {
         Ran::Run { plan, staged, took, path } => {
             let mut run = match staged {
                 Ok(staged) => {
                     kept = staged.kept;
-                    report(&plan, &staged.trace)
+                    let run = report(&plan, &staged.trace);
+                    unwritten = path.is_none().then_some(staged.trace);
+                    run
                 }
                 Err(error) => {
                     if matches!(error, StageError::Host { .. }) {
@@ -67,14 +70,25 @@ pub fn settle(
             (RunReport::new(&header.plan, &header.host_version, Outcome::NotApplicable, reason), path)
         }
     };
-    if let Some(path) = path {
-        if traces.keeps(run.outcome) && path.exists() {
-            run.trace = Some(path.display().to_string());
-        } else {
+    let path = match (path, unwritten) {
+        (Some(path), _) if traces.keeps(run.outcome) => Some(path).filter(|path| path.exists()),
+        (Some(path), _) => {
             remove(&path);
+            None
         }
-    }
+        (None, Some(trace)) if traces.keeps(run.outcome) => Some(save(&trace, traces)?),
+        (None, _) => None,
+    };
+    run.trace = path.map(|path| path.display().to_string());
     Ok(Settled { run, start, kept })
+}
+
+/// Writes a trace that was not streamed.
+fn save(trace: &Trace, traces: &Traces) -> Result<PathBuf, Failure> {
+    let path = traces.path(&trace.header.plan)?;
+    file::save(trace, &path)
+        .map_err(|cause| Failure::Usage(format!("cannot write {}: {cause}", path.display())))?;
+    Ok(path)
 }
 
 fn remove(path: &Path) {

@@ -47,6 +47,18 @@ impl Traces {
         }
     }
 
+    /// The file to which a run streams its trace, so that it is there even where hopcheck is killed. Where only problems
+    /// are kept there is none: most runs have no problem, and their files would be made to be removed.
+    ///
+    /// # Errors
+    /// The folder cannot be made (usage).
+    pub fn sink(&self, key: &PlanKey) -> Result<Option<PathBuf>, Failure> {
+        match self {
+            Self::All(_) => self.path(key).map(Some),
+            Self::Problems(_) => Ok(None),
+        }
+    }
+
     /// The file of a plan, with its folder made.
     ///
     /// # Errors

@@ -189,13 +189,22 @@ impl Parser<'_> {
             while matches!(self.peek(), Some(byte) if byte >= 0x20 && byte != b'"' && byte != b'\\') {
                 self.at += 1;
             }
-            out.extend_from_slice(&self.bytes[plain..self.at]);
+            let plain = &self.bytes[plain..self.at];
             match self.peek() {
+                // Most strings have no escapes, and are copied once.
+                Some(b'"') if out.is_empty() => {
+                    self.at += 1;
+                    return Ok(Text::from_generalised(plain));
+                }
                 Some(b'"') => {
                     self.at += 1;
-                    return Ok(Text::from_generalised(out));
+                    out.extend_from_slice(plain);
+                    return Ok(Text::from_generalised(&out));
                 }
-                Some(b'\\') => self.escape(&mut out)?,
+                Some(b'\\') => {
+                    out.extend_from_slice(plain);
+                    self.escape(&mut out)?;
+                }
                 Some(_) => return Err(self.error("control character in a string")),
                 None => return Err(self.error("unexpected end")),
             }

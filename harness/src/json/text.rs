@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
 /// A decoded JSON string.
 ///
@@ -10,10 +11,11 @@ use std::fmt;
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Text(Repr);
 
+/// Shared, so that the many who keep a part of one message keep its text once.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Repr {
-    Valid(String),
-    Wide(Vec<u8>),
+    Valid(Arc<str>),
+    Wide(Arc<[u8]>),
 }
 
 impl Text {
@@ -44,10 +46,10 @@ impl Text {
         }
     }
 
-    pub(super) fn from_generalised(bytes: Vec<u8>) -> Self {
-        match String::from_utf8(bytes) {
-            Ok(text) => Self(Repr::Valid(text)),
-            Err(error) => Self(Repr::Wide(error.into_bytes())),
+    pub(super) fn from_generalised(bytes: &[u8]) -> Self {
+        match str::from_utf8(bytes) {
+            Ok(text) => Self(Repr::Valid(text.into())),
+            Err(_) => Self(Repr::Wide(bytes.into())),
         }
     }
 
@@ -105,19 +107,19 @@ impl fmt::Debug for Text {
 
 impl From<&str> for Text {
     fn from(value: &str) -> Self {
-        Self(Repr::Valid(value.to_owned()))
+        Self(Repr::Valid(value.into()))
     }
 }
 
 impl From<String> for Text {
     fn from(value: String) -> Self {
-        Self(Repr::Valid(value))
+        Self(Repr::Valid(value.into()))
     }
 }
 
 impl From<&String> for Text {
     fn from(value: &String) -> Self {
-        Self(Repr::Valid(value.clone()))
+        Self(Repr::Valid(value.as_str().into()))
     }
 }
 

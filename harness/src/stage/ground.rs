@@ -124,7 +124,11 @@ impl<'s> Ground<'s> {
 /// A supervisor, with the listener that it bound and the isolation that holds.
 pub(super) fn supervised(options: &StageOptions) -> Result<(Supervisor, TcpListener, Isolation), StageError> {
     let start = |isolation| {
-        let started = Supervisor::start(&options.self_exe, isolation);
+        let waiting = options.supervisors.as_ref().and_then(|supervisors| supervisors.take(isolation));
+        let started = match waiting {
+            Some(ready) => Ok(ready),
+            None => Supervisor::start(&options.self_exe, isolation),
+        };
         started.map(|(supervisor, listener)| (supervisor, listener, isolation))
     };
     match options.isolate {

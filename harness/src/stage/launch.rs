@@ -21,7 +21,7 @@ use crate::wire::signal::signal_name;
 
 use super::processes::{self, Left, Mark};
 use super::stop::StopWatch;
-use super::supervisor::NETWORK;
+use super::supervisor::{NETWORK, NEXT};
 use super::thread::{self, Streams};
 use super::watch::{Marks, Watched};
 
@@ -146,19 +146,30 @@ impl Supervisor {
             // A group of its own, so that Ctrl-C in a terminal reaches hopcheck alone.
             .process_group(0)
             .spawn()?;
-        let mut channel = Channel::new(ours.into());
-        let answer = channel.wait_take();
-        let listener = channel.take_fd();
         let body =
             Body::Process { stops: StopWatch::new(Pid::from_child(&child))?, child, mark: None, host: None };
-        let mut supervisor = Self { channel: Some(channel), body, reports: VecDeque::new() };
+        let channel = Some(Channel::new(ours.into()));
+        Self { channel, body, reports: VecDeque::new() }.ready()
+    }
+
+    /// Asks it for another run; gives it with a new listener.
+    pub(super) fn again(self) -> io::Result<(Self, TcpListener)> {
+        self.channel.as_ref().ok_or(io::ErrorKind::NotConnected)?.send(&Json::from(NEXT), &[])?;
+        self.ready()
+    }
+
+    /// Waits until it has bound a listener.
+    fn ready(mut self) -> io::Result<(Self, TcpListener)> {
+        let channel = self.channel.as_mut().ok_or(io::ErrorKind::NotConnected)?;
+        let answer = channel.wait_take();
+        let listener = channel.take_fd();
         match (answer?, listener) {
             (Some(message), Some(listener)) if message.get("ready").is_some() => {
                 let mark = message.get("mark").and_then(Json::as_i64);
-                if let Body::Process { mark: known, .. } = &mut supervisor.body {
+                if let Body::Process { mark: known, .. } = &mut self.body {
                     *known = mark.and_then(|mark| mark.try_into().ok()).map(Mark);
                 }
-                Ok((supervisor, TcpListener::from(listener)))
+                Ok((self, TcpListener::from(listener)))
             }
             (Some(message), _) => Err(io::Error::other(message.str("failed").unwrap_or("no answer").to_owned())),
             (None, _) => Err(io::Error::other("the supervisor did not start")),
@@ -281,6 +292,13 @@ impl Supervisor {
     /// Whether a survivor is among the reports that were not yet looked at.
     pub(super) fn found_survivors(&self) -> bool {
         self.reports.iter().any(|report| matches!(report, Report::Survivor(_)))
+    }
+
+    /// Whether it can have another run, after one that ended by itself and left no process behind.
+    pub(super) fn is_free(&self) -> bool {
+        let Body::Process { host: None, .. } = &self.body else { return false };
+        let connected = self.channel.as_ref().is_some_and(|channel| !channel.ended());
+        connected && self.reports.is_empty() && !self.body.is_alarmed()
     }
 
     pub(super) fn watch<'f>(&'f self, fds: &mut Watched<'f>) {

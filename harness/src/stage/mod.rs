@@ -5,6 +5,7 @@ mod console;
 mod deadline;
 mod door;
 mod ground;
+mod idle;
 mod interrupt;
 mod isolation;
 mod launch;
@@ -43,6 +44,7 @@ use crate::trace::{Header, Trace};
 pub use deadline::{Deadlines, Phase};
 pub use ground::Launch;
 pub use ground::isolation_refused;
+pub use idle::Supervisors;
 pub use interrupt::{Interrupter, interrupter};
 pub use sandbox::{Keep, Kept, SandboxError};
 pub use version::{ask_version, locate};
@@ -50,7 +52,7 @@ pub use version::{ask_version, locate};
 use console::Console;
 use ground::Ground;
 use recorder::{Draft, Recorder};
-use run::{HostRun, Parts, Reason};
+use run::{Ended, HostRun, Parts, Reason};
 use sandbox::Sandbox;
 use script::Model;
 use wires::Wires;
@@ -85,6 +87,8 @@ pub struct StageOptions {
     pub self_exe: PathBuf,
     /// What ends a run early.
     pub interrupter: Option<&'static Interrupter>,
+    /// Where supervisors wait for another run; without it each run starts its own.
+    pub supervisors: Option<Supervisors>,
 }
 
 impl StageOptions {
@@ -98,6 +102,7 @@ impl StageOptions {
             deadlines: Deadlines::default(),
             self_exe: self_exe.into(),
             interrupter: None,
+            supervisors: None,
         }
     }
 }
@@ -186,8 +191,8 @@ pub fn run(
     let mut at = 0;
     while let Some(&role) = roles.get(at) {
         at += 1;
-        let (reason, offers) = match host_run(plan, role, &launch, options, &mut rec, &mut kept) {
-            Ok(ended) => ended,
+        let Finished { reason, end, offers } = match host_run(plan, role, &launch, options, &mut rec, &mut kept) {
+            Ok(finished) => finished,
             Err(error) => {
                 // The file tells why it ends here.
                 rec.record(Draft::new(Kind::Failed).fact("message", error.to_string()));
@@ -199,24 +204,40 @@ pub fn run(
             interrupted = Interrupted::Yes;
         }
         if reason != Reason::Exit {
-            break;
-        }
-        if role == Role::Main && needs_twin(plan, &offers) {
+            roles.truncate(at);
+        } else if role == Role::Main && needs_twin(plan, &offers) {
             roles.push(Role::Twin);
         }
+        // A trace that is cut between two runs must not look as if nothing had been meant to follow.
+        let end = match roles.get(at) {
+            Some(next) => end.fact("then", next.as_str()),
+            None => end,
+        };
+        rec.record(end);
+        rec.flush();
     }
     Ok(Staged { trace: rec.finish().map_err(StageError::Trace)?, interrupted, kept })
 }
 
 /// Whether a tool that a rule denies was hidden, so that its published name is still to be proven.
 fn needs_twin(plan: &Plan, offers: &[Offer]) -> bool {
+    if plan.twin_rules.is_none() {
+        return false;
+    }
     let offered = identify(plan, offers);
     let denied = plan
         .uses
         .iter()
         .filter(|planned| matches!(planned.kind, UseKind::Deny { by } if by != Some(DenyBy::Schema)));
-    plan.twin_rules.is_some()
-        && denied.into_iter().any(|planned| !offered.iter().flatten().any(|tool| *tool == planned.tool))
+    denied.into_iter().any(|planned| !offered.iter().flatten().any(|tool| *tool == planned.tool))
+}
+
+/// What is to be known of a host run before the next one.
+struct Finished {
+    reason: Reason,
+    /// Its last event, to which is added what follows.
+    end: Draft,
+    offers: Vec<Offer>,
 }
 
 fn host_run(
@@ -226,7 +247,7 @@ fn host_run(
     options: &StageOptions,
     rec: &mut Recorder,
     kept: &mut Vec<Kept>,
-) -> Result<(Reason, Vec<Offer>), StageError> {
+) -> Result<Finished, StageError> {
     let run = rec.begin_run();
     let ground = Ground::new(launch, options)?;
     let isolation = ground.isolation();
@@ -256,9 +277,12 @@ fn host_run(
         drive,
         rec,
     };
-    let (reason, model) = HostRun::new(parts, options).run();
+    let Ended { reason, end, model, supervisor } = HostRun::new(parts, options).run();
     kept.extend(sandbox.close(options.keep, &rendered));
-    Ok((reason, model.into_offers()))
+    if let (Some(supervisors), Some(supervisor)) = (&options.supervisors, supervisor) {
+        supervisors.give(isolation, supervisor);
+    }
+    Ok(Finished { reason, end, offers: model.into_offers() })
 }
 
 fn host_start(plan: &Plan, facts: Json, sandbox: &Sandbox) -> Draft {

@@ -8,9 +8,10 @@ use crate::trace::event::{Event, Kind, Lane, Payload};
 use crate::trace::file::Writer;
 use crate::trace::redact::Redactor;
 
-/// What one host run may add to a trace, in bytes. A host that writes more floods us and is stopped: everything is kept
-/// in memory until it is judged.
-const FLOOD: usize = 64 << 20;
+/// What one host run may add to a trace, in bytes: a hundred times what long conversations with real hosts have added. A
+/// host that writes more floods us and is stopped, since everything is kept in memory until it is judged, and judging
+/// takes several times as much.
+const FLOOD: usize = 8 << 20;
 
 /// How many messages one host run may exchange. Checks compare messages with one another, so that a host that asks the
 /// same thing again and again would keep them busy for hours; a conversation has some hundreds.
@@ -36,8 +37,10 @@ pub(super) enum Excess {
     Message,
     /// Server processes at a time.
     Servers,
-    /// Bytes that wait in memory: of messages that do not come to their end, and of answers that nobody reads.
-    Held,
+    /// Bytes of messages that do not come to their end.
+    Unfinished,
+    /// Bytes of answers that it does not read.
+    Unread,
 }
 
 impl Excess {
@@ -49,7 +52,8 @@ impl Excess {
             Self::Values => "values",
             Self::Message => "bytes in one message",
             Self::Servers => "server processes",
-            Self::Held => "bytes unfinished or unread",
+            Self::Unfinished => "bytes in unfinished messages",
+            Self::Unread => "bytes in unread answers",
         }
     }
 }

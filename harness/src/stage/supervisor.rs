@@ -5,7 +5,7 @@
 
 use std::io;
 use std::net::{Ipv4Addr, TcpListener};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
@@ -27,6 +27,9 @@ const GRACE: Duration = Duration::from_secs(2);
 
 /// The word for a network of its own, as an argument of `__stage` and in traces.
 pub const NETWORK: &str = "network";
+
+/// Asks for another run, after one that left nothing behind.
+pub(super) const NEXT: &str = "next";
 
 /// `__stage network|none`; `args` are those after `__stage`.
 #[must_use]
@@ -57,26 +60,50 @@ fn supervise(channel: &mut Channel, isolation: Option<&str>) -> io::Result<()> {
     ended.set_nonblocking(true)?;
     signal_hook::low_level::pipe::register(Signal::CHILD.as_raw(), end)?;
 
-    // Bound here, inside the namespace, and used by hopcheck outside of it.
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-    let port = listener.local_addr()?.port();
-    let ready = Json::object([("ready", u32::from(port).into()), ("mark", Json::from(mark))]);
-    channel.send(&ready, &[listener.as_fd()])?;
-    drop(listener);
+    loop {
+        // Bound here, inside the namespace, and used by hopcheck outside of it.
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        let port = listener.local_addr()?.port();
+        let ready = Json::object([("ready", u32::from(port).into()), ("mark", Json::from(mark))]);
+        channel.send(&ready, &[listener.as_fd()])?;
+        drop(listener);
 
-    let mut run = Run { host: None, ended: ended.into(), remove: None };
-    let result = run.start(channel).and_then(|start| match start {
-        Start::Done => run.watch(channel),
-        Start::Unwanted => Ok(()),
-    });
-    if result.is_err() {
-        // hopcheck may be gone in the middle of a report.
-        run.kill_all();
-        return run.tidy(result);
+        let mut run = Run { host: None, ended: ended.as_fd(), remove: None };
+        let result = run.start(channel).and_then(|start| match start {
+            Start::Done => run.watch(channel),
+            Start::Unwanted => Ok(()),
+        });
+        if result.is_err() {
+            // hopcheck may be gone in the middle of a report.
+            run.kill_all();
+            return run.tidy(result);
+        }
+        // hopcheck still records what was said last. Its end, or the end of its run, is the end of the sandbox.
+        let then = wait_for_next(channel);
+        run.tidy(result)?;
+        if then == Then::End {
+            return Ok(());
+        }
     }
-    // hopcheck still records what was said last. Its end, or the end of its run, is the end of the sandbox.
-    while let Ok(Some(_)) = channel.wait_take() {}
-    run.tidy(result)
+}
+
+/// What follows a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Then {
+    /// Another one: nothing of the last is left below this process.
+    Next,
+    /// hopcheck needs no more.
+    End,
+}
+
+fn wait_for_next(channel: &mut Channel) -> Then {
+    while let Ok(Some(message)) = channel.wait_take() {
+        // Anything else was sent before hopcheck knew that the run is over.
+        if message.as_str() == Some(NEXT) {
+            return Then::Next;
+        }
+    }
+    Then::End
 }
 
 /// Starts the host in a process group of its own, with the standard streams that came beside the message.
@@ -99,11 +126,11 @@ fn start(launch: &Json, channel: &mut Channel) -> io::Result<Pid> {
     Ok(Pid::from_child(&command.spawn()?))
 }
 
-struct Run {
+struct Run<'s> {
     /// The host, while it lives.
     host: Option<Pid>,
     /// Readable when a child ended.
-    ended: OwnedFd,
+    ended: BorrowedFd<'s>,
     /// The sandbox, which nobody else would remove when hopcheck is killed.
     remove: Option<PathBuf>,
 }
@@ -124,7 +151,7 @@ enum Children {
     None,
 }
 
-impl Run {
+impl Run<'_> {
     /// Starts the host that hopcheck asks for.
     fn start(&mut self, channel: &mut Channel) -> io::Result<Start> {
         while let Some(message) = channel.wait_take()? {
@@ -206,7 +233,7 @@ impl Run {
             Err(error) => return Err(error.into()),
         }
         let mut woken = [0; 64];
-        while matches!(rustix::io::read(&self.ended, &mut woken), Ok(got) if got > 0) {}
+        while matches!(rustix::io::read(self.ended, &mut woken), Ok(got) if got > 0) {}
         Ok(())
     }
 

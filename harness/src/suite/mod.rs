@@ -216,7 +216,7 @@ impl Suite {
     /// # impl Host for MyAgent {
     /// #     fn start(&mut self, _: &Setup) -> Result<(), HostError> { Ok(()) }
     /// #     fn tools(&mut self) -> Result<Vec<OfferedTool>, HostError> { Ok(Vec::new()) }
-    /// #     fn call(&mut self, _: &ToolUse, _: &mut dyn User) -> Result<Told, HostError> { Ok(Told::success("")) }
+    /// #     fn call(&mut self, _: &ToolUse, _: &dyn User) -> Result<Told, HostError> { Ok(Told::success("")) }
     /// #     fn stop(&mut self) -> Result<(), HostError> { Ok(()) }
     /// # }
     /// fn main() -> std::process::ExitCode {
@@ -387,7 +387,7 @@ mod tests {
             Ok(Vec::new())
         }
 
-        fn call(&mut self, _: &ToolUse, _: &mut dyn User) -> Result<Told, HostError> {
+        fn call(&mut self, _: &ToolUse, _: &dyn User) -> Result<Told, HostError> {
             Ok(Told::failure("nothing"))
         }
 

@@ -121,6 +121,19 @@ fn bytes_member(line: &mut String, [text_name, base64_name]: [&str; 2], bytes: &
     }
 }
 
+/// Writes a whole trace to a file.
+///
+/// # Errors
+/// The file could not be created or written.
+pub fn save(trace: &Trace, path: &Path) -> io::Result<()> {
+    let mut file = BufWriter::new(File::create(path)?);
+    file.write_all(write_header(&trace.header).as_bytes())?;
+    for event in &trace.events {
+        file.write_all(write_event(event).as_bytes())?;
+    }
+    file.flush()
+}
+
 /// Reads a trace. A last line that is cut short is dropped: a crash leaves a readable prefix.
 ///
 /// # Errors
@@ -426,6 +439,9 @@ mod tests {
         writer.push(event(2));
         let trace = writer.finish().unwrap();
         assert_eq!(read("t", &std::fs::read(&path).unwrap()).unwrap(), trace);
+        let at_once = folder.path().join("one.jsonl");
+        save(&trace, &at_once).unwrap();
+        assert_eq!(std::fs::read(at_once).unwrap(), std::fs::read(path).unwrap());
     }
 
     fn any_event() -> impl Strategy<Value = Event> {

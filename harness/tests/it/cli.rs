@@ -113,6 +113,17 @@ fn a_run_with_a_fault_says_by_what_it_was_caught() {
 }
 
 #[test]
+fn a_trace_is_shown_by_hop_and_by_path() {
+    let trace = "../../../hosts/traces/codex/result/errors[is-error-with-text]@2025-06-18+stdio.jsonl";
+    check("show-hop", &["show", trace, "--hop", "1"]);
+    check("show-hop-path", &["show", trace, "--hop", "1", "--path", "$.params.arguments"]);
+    check("show-path", &["show", trace, "--path", "$.params.name"]);
+    check("show-no-hop", &["show", trace, "--hop", "9"]);
+    check("show-bad-path", &["show", trace, "--path", "params.name"]);
+    check("show-no-trace", &["show", "bad.toml"]);
+}
+
+#[test]
 fn every_mistake_of_a_file_is_shown_at_once() {
     check("bad-file", &["check", "bad.toml", "no-such-file.toml"]);
 }

@@ -19,6 +19,7 @@ fn host() {
         "busy" => busy(&config),
         "nothing" => 0,
         "seven" => 7,
+        "names-parent" => names_parent(),
         "hang" => hang(),
         "hang-later" => hang_later(&config),
         "flood" => flood(),
@@ -36,6 +37,12 @@ fn host() {
         hostile => crate::stress::fake::play(hostile, &config),
     };
     std::process::exit(code);
+}
+
+/// Says who started it.
+fn names_parent() -> i32 {
+    println!("parent {}", std::os::unix::process::parent_id());
+    0
 }
 
 /// A server of the configuration, started as a host does.

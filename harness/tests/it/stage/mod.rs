@@ -2,6 +2,7 @@
 
 pub(crate) mod ends;
 pub(crate) mod fake;
+mod idle;
 mod order;
 mod relay;
 mod survivors;
