@@ -29,7 +29,7 @@ impl Host for Pocket {
         self.0.tools().into_iter().map(offered).collect()
     }
 
-    fn call(&mut self, tool_use: &ToolUse, _user: &mut dyn User) -> Result<Told, HostError> {
+    fn call(&mut self, tool_use: &ToolUse, _user: &dyn User) -> Result<Told, HostError> {
         let outcome = self.0.use_tool(&tool_use.name, &tool_use.input_text());
         Told::result_text(&json!({ "content": outcome.content, "isError": outcome.failed }).to_string())
     }

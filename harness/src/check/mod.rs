@@ -114,8 +114,9 @@ pub fn outcome(trace: &Trace, findings: &[Finding]) -> (Outcome, Option<String>)
     if of(Kind::Interrupted).is_some() || ended("interrupted") {
         return (Outcome::Error, Some("the run was interrupted".to_owned()));
     }
-    // hopcheck was killed, or the file was cut: what is missing says nothing about the host.
-    if trace.events.last().is_none_or(|event| event.kind != Kind::RunEnd) {
+    // hopcheck was killed, or the file was cut, perhaps before the run that was to follow: what is missing says nothing
+    // about the host.
+    if trace.events.last().is_none_or(|event| event.kind != Kind::RunEnd || event.data.get("then").is_some()) {
         return (Outcome::Error, Some("the trace ends before its run did".to_owned()));
     }
     (Outcome::of(findings), None)

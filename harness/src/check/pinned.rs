@@ -94,7 +94,11 @@ mod tests {
     #[test]
     fn an_id_that_is_in_it_fails_as_before() {
         let pack = Pack::parse(PACKS[0].1);
-        for requirement in REQUIREMENTS {
+        // What is newer than the file on disk is complained about by the test of the packs, and there alone.
+        let known = |id: &str, level| pack.level(id) == Some(level);
+        let known: Vec<_> = REQUIREMENTS.iter().filter(|one| known(one.id, one.level)).collect();
+        assert!(known.len() > 80, "{}", known.len());
+        for requirement in known {
             for verdict in Verdict::ALL {
                 let before = finding(requirement.id, requirement.level, verdict);
                 let mut found = before.clone();

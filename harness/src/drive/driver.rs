@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use super::{Act, Drive, Heard, Onward, Reaction, Stdin, planned_answer};
-use crate::driver::protocol::{Command, FromHost, ToHost, answer_word};
+use crate::driver::protocol::{Command, FromHost, Then, ToHost, answer_word, gate_word};
 use crate::driver::{Setup, ToolUse};
 use crate::json::Json;
 use crate::model::{Answer as ModelAnswer, Block, Role, api};
@@ -131,7 +131,7 @@ impl Driver {
         let mut result = Json::object([("type", Json::from("tool_result")), ("tool_use_id", id.into())]);
         result.set("is_error", is_error);
         if let Some(by) = refused {
-            result.set("refused_by", crate::driver::protocol::gate_word(by));
+            result.set("refused_by", gate_word(by));
         }
         result.set("content", content);
         self.results.push(result);
@@ -221,16 +221,18 @@ impl Drive for Driver {
     fn reply(&mut self, answer: &ModelAnswer) -> Onward {
         let Some(reply) = &answer.reply else { return Onward::default() };
         self.say("assistant", api(crate::host::profile::ApiName::Synthetic).blocks(reply));
+        let mut emitted = reply.blocks.iter().filter_map(|block| {
+            let Block::ToolUse { id, published, input } = block else { return None };
+            let index = answer.uses.iter().find(|emitted| emitted.id == *id)?.index;
+            Some((index, id.clone(), ToolUse::new(published.to_string(), input)))
+        });
         let mut uses = Vec::new();
-        for block in &reply.blocks {
-            let Block::ToolUse { id, published, input } = block else { continue };
-            let Some(index) = answer.uses.iter().find(|emitted| emitted.id == *id).map(|emitted| emitted.index)
-            else {
-                continue;
-            };
-            let name = published.to_string();
-            let waiting = Waiting::Call { index, id: id.clone(), name: name.clone() };
-            uses.extend(self.command(Command::Call(ToolUse::new(name, input)), waiting));
+        let mut next = emitted.next();
+        while let Some((index, id, tool_use)) = next {
+            next = emitted.next();
+            let then = if next.is_some() { Then::More } else { Then::End };
+            let waiting = Waiting::Call { index, id, name: tool_use.name.clone() };
+            uses.extend(self.command(Command::Call { tool_use, then }, waiting));
         }
         if !uses.is_empty() {
             return Onward { uses, acts: Vec::new() };

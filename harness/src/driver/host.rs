@@ -8,7 +8,7 @@ use crate::json::{Json, ParseError};
 /// A host that is a library: an MCP client with everything around it that stands between a model and its servers.
 ///
 /// The methods are called on one thread, one at a time, in this order: [`start`](Self::start) once, then
-/// [`tools`](Self::tools) before each turn of the model and [`call`](Self::call) for each tool use of the turn, and
+/// [`tools`](Self::tools) before each turn of the model and [`turn`](Self::turn) with the tool uses of the turn, and
 /// [`stop`](Self::stop) once at the end. Each run makes a new host, and several runs may go on at the same time on
 /// different threads, so a host shares nothing with another. An asynchronous library blocks on a runtime of its own,
 /// which is a member of the host.
@@ -58,7 +58,7 @@ use crate::json::{Json, ParseError};
 ///             .collect()
 ///     }
 ///
-///     fn call(&mut self, tool_use: &ToolUse, _user: &mut dyn User) -> Result<Told, HostError> {
+///     fn call(&mut self, tool_use: &ToolUse, _user: &dyn User) -> Result<Told, HostError> {
 ///         let answer = self.agent.run_tool(&tool_use.name, &tool_use.input_text());
 ///         Ok(if answer.failed { Told::failure(answer.text) } else { Told::success(answer.text) })
 ///     }
@@ -90,7 +90,19 @@ pub trait Host {
     ///
     /// # Errors
     /// The implementation cannot do its work. A refused or failed call is none: see [`Told`].
-    fn call(&mut self, tool_use: &ToolUse, user: &mut dyn User) -> Result<Told, HostError>;
+    fn call(&mut self, tool_use: &ToolUse, user: &dyn User) -> Result<Told, HostError>;
+
+    /// Carries out all tool uses of one turn, of which there is at least one, and gives what the model would be told of
+    /// each, in their order.
+    ///
+    /// A library that carries out the uses of a turn at the same time does it here. By default, each is called when the
+    /// one before has ended.
+    ///
+    /// # Errors
+    /// The implementation cannot do its work.
+    fn turn(&mut self, uses: &[ToolUse], user: &dyn User) -> Result<Vec<Told>, HostError> {
+        uses.iter().map(|tool_use| self.call(tool_use, user)).collect()
+    }
 
     /// The conversation is over: closes the servers. What of them still runs when this has returned and the host was
     /// dropped has outlived the host.
@@ -102,12 +114,43 @@ pub trait Host {
 
 /// The user of the host, whose answers the scenario knows.
 pub trait User {
-    /// Asks whether a tool may be used. `name` is what the user is shown, most often the published name; `input` are
-    /// the arguments that the user is shown, as JSON text.
+    /// Asks whether a tool may be used, and waits for the answer.
     ///
     /// # Errors
     /// The run was ended meanwhile. Nothing is left to be done but to return the error.
-    fn ask(&mut self, name: &str, input: &str) -> Result<Answer, HostError>;
+    fn ask(&self, question: &Question) -> Result<Answer, HostError>;
+}
+
+/// What the user is asked before a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Question {
+    /// The command that it belongs to.
+    pub(super) call: Option<u32>,
+    pub(super) name: String,
+    pub(super) input: String,
+}
+
+impl Question {
+    /// Whether this tool use may be carried out. The user is shown the published name and the arguments of the model,
+    /// unless something else is said.
+    #[must_use]
+    pub fn about(tool_use: &ToolUse) -> Self {
+        Self { call: tool_use.call, name: tool_use.name.clone(), input: tool_use.input_text() }
+    }
+
+    /// The user is shown this as the name of the tool.
+    #[must_use]
+    pub fn shows_name(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// The user is shown these arguments, as JSON text; an empty text is none at all.
+    #[must_use]
+    pub fn shows_input(mut self, input: impl Into<String>) -> Self {
+        self.input = input.into();
+        self
+    }
 }
 
 /// A tool as a model would be offered it.
@@ -154,6 +197,8 @@ pub struct ToolUse {
     /// The published name, as the host offered it.
     pub name: String,
     pub(super) input: Input,
+    /// The command that it came by.
+    pub(super) call: Option<u32>,
 }
 
 /// The arguments of a tool use.
@@ -176,7 +221,7 @@ impl ToolUse {
             Ok(json) => Input::Json(json),
             Err(_) => Input::Malformed(input.to_owned()),
         };
-        Self { name: name.into(), input }
+        Self { name: name.into(), input, call: None }
     }
 
     /// The arguments as text. It is JSON, unless the scenario has the model write something else; it is empty where

@@ -19,7 +19,7 @@ mod result;
 mod serve;
 mod setup;
 
-pub use host::{Host, HostError, OfferedTool, ToolUse, User};
+pub use host::{Host, HostError, OfferedTool, Question, ToolUse, User};
 pub use library::Library;
 pub use result::{RefusedBy, Told};
 pub use serve::{ServeError, serve};

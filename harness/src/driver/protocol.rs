@@ -5,7 +5,7 @@
 //! ← {"id":1,"ok":{}}     or with "name", "version", "language", "features", which are recorded
 //! → {"id":2,"cmd":"tools"}
 //! ← {"id":2,"ok":{"tools":[{"name":…,"description":…,"input_schema":…}]}}
-//! → {"id":3,"cmd":"call","name":"…","input":{…}}
+//! → {"id":3,"cmd":"call","name":"…","input":{…}}     with "more":true where another use of the same turn follows
 //! ← {"ask":{"id":"a1","call":3,"name":"…","input":{…}}}
 //! → {"cmd":"answer","id":"a1","answer":"allow"}
 //! ← {"id":3,"ok":{"is_error":false,"content":[…]}}
@@ -32,8 +32,17 @@ pub const PROTOCOL: u32 = 1;
 pub(crate) enum Command {
     Start(Box<Setup>),
     Tools,
-    Call(ToolUse),
+    Call { tool_use: ToolUse, then: Then },
     Stop,
+}
+
+/// What comes after a tool use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Then {
+    /// Another one of the same turn.
+    More,
+    /// None: the turn is complete.
+    End,
 }
 
 /// What hopcheck says to a host.
@@ -115,9 +124,11 @@ impl ToHost {
                 let (word, members) = match command {
                     Command::Start(setup) => ("start", setup.to_json().members().to_vec()),
                     Command::Tools => ("tools", Vec::new()),
-                    Command::Call(used) => {
-                        let input = input_member(&used.input).map(|(key, value)| (key.into(), value));
-                        ("call", [("name".into(), Json::from(&used.name))].into_iter().chain(input).collect())
+                    Command::Call { tool_use, then } => {
+                        let name = ("name".into(), Json::from(&tool_use.name));
+                        let input = input_member(&tool_use.input).map(|(key, value)| (key.into(), value));
+                        let more = (*then == Then::More).then(|| ("more".into(), true.into()));
+                        ("call", [name].into_iter().chain(input).chain(more).collect())
                     }
                     Command::Stop => ("stop", Vec::new()),
                 };
@@ -152,14 +163,21 @@ impl ToHost {
         let command = match cmd {
             "start" => Command::Start(Box::new(Setup::from_json(&json)?)),
             "tools" => Command::Tools,
-            "call" => Command::Call(ToolUse {
-                name: json.str("name").ok_or("a call without `name`")?.to_owned(),
-                input: match (json.get("input"), json.str("input_text")) {
-                    (Some(input), _) => Input::Json(input.clone()),
-                    (None, Some(text)) => Input::Malformed(text.to_owned()),
-                    (None, None) => Input::Absent,
+            "call" => Command::Call {
+                tool_use: ToolUse {
+                    name: json.str("name").ok_or("a call without `name`")?.to_owned(),
+                    input: match (json.get("input"), json.str("input_text")) {
+                        (Some(input), _) => Input::Json(input.clone()),
+                        (None, Some(text)) => Input::Malformed(text.to_owned()),
+                        (None, None) => Input::Absent,
+                    },
+                    call: Some(id),
                 },
-            }),
+                then: match json.get("more").and_then(Json::as_bool) {
+                    Some(true) => Then::More,
+                    _ => Then::End,
+                },
+            },
             "stop" => Command::Stop,
             other => return Err(format!("no command `{other}`")),
         };
@@ -268,13 +286,22 @@ mod tests {
 
     #[test]
     fn commands_travel_without_loss() {
-        let call = |input: &str| ToHost::Command { id: 3, command: Command::Call(ToolUse::new("t", input)) };
+        let used = |input: &str| ToolUse { call: Some(3), ..ToolUse::new("t", input) };
+        let call = |input: &str| ToHost::Command {
+            id: 3,
+            command: Command::Call { tool_use: used(input), then: Then::End },
+        };
         travels(
             &call(r#"{"n":9007199254740993,"n":1.0}"#),
             r#"{"id":3,"cmd":"call","name":"t","input":{"n":9007199254740993,"n":1.0}}"#,
         );
         travels(&call(r#"{"n": "#), r#"{"id":3,"cmd":"call","name":"t","input_text":"{\"n\": "}"#);
         travels(&call(""), r#"{"id":3,"cmd":"call","name":"t"}"#);
+        let first = Command::Call { tool_use: used("{}"), then: Then::More };
+        travels(
+            &ToHost::Command { id: 3, command: first },
+            r#"{"id":3,"cmd":"call","name":"t","input":{},"more":true}"#,
+        );
         travels(&ToHost::Command { id: 2, command: Command::Tools }, r#"{"id":2,"cmd":"tools"}"#);
         travels(
             &ToHost::Answer { id: r#""a1""#.to_owned(), answer: Answer::Always },

@@ -1,9 +1,10 @@
 //! The host's side of the protocol.
 
+use std::cell::RefCell;
 use std::io::{self, BufRead, Write};
 
-use super::protocol::{Command, FromHost, ToHost};
-use super::{Answer, Host, HostError, User};
+use super::protocol::{Command, FromHost, Then, ToHost};
+use super::{Answer, Host, HostError, Question, ToolUse, User};
 use crate::json::Json;
 
 /// Why a host could not be served to its end.
@@ -28,7 +29,7 @@ pub enum ServeError {
 /// # impl Host for MyHost {
 /// #     fn start(&mut self, _: &Setup) -> Result<(), HostError> { Ok(()) }
 /// #     fn tools(&mut self) -> Result<Vec<OfferedTool>, HostError> { Ok(Vec::new()) }
-/// #     fn call(&mut self, _: &ToolUse, _: &mut dyn User) -> Result<Told, HostError> { Ok(Told::success("")) }
+/// #     fn call(&mut self, _: &ToolUse, _: &dyn User) -> Result<Told, HostError> { Ok(Told::success("")) }
 /// #     fn stop(&mut self) -> Result<(), HostError> { Ok(()) }
 /// # }
 /// fn main() -> Result<(), hopcheck::driver::ServeError> {
@@ -42,26 +43,47 @@ pub enum ServeError {
 /// Streams that fail, or a line that is none of the protocol.
 pub fn serve(host: &mut dyn Host, input: impl BufRead, output: impl Write) -> Result<(), ServeError> {
     let mut link = Link { input, output, questions: 0 };
+    let mut uses: Vec<(u32, ToolUse)> = Vec::new();
     while let Some(message) = link.hear()? {
         let ToHost::Command { id, command } = message else {
             return Err(ServeError::Protocol("an answer to no question".to_owned()));
         };
-        let done = |result: Json| FromHost::Done { id, result };
-        let answer = match &command {
-            Command::Start(setup) => host.start(setup).map(|()| done(Json::empty())),
-            Command::Tools => host.tools().map(|tools| FromHost::tools(id, &tools)),
-            Command::Call(tool_use) => {
-                let mut user = Asking { link: &mut link, call: id };
-                host.call(tool_use, &mut user).map(|told| FromHost::told(id, &told))
+        let done = |result: Json| vec![FromHost::Done { id, result }];
+        let stops = command == Command::Stop;
+        let answers = match command {
+            Command::Start(setup) => host.start(&setup).map(|()| done(Json::empty())),
+            Command::Tools => host.tools().map(|tools| vec![FromHost::tools(id, &tools)]),
+            Command::Call { tool_use, then } => {
+                uses.push((id, tool_use));
+                if then == Then::More {
+                    continue;
+                }
+                turn(host, std::mem::take(&mut uses), &mut link)
             }
             Command::Stop => host.stop().map(|()| done(Json::empty())),
         };
-        link.say(&answer.unwrap_or_else(|error| FromHost::broken(id, &error)))?;
-        if matches!(command, Command::Stop) {
+        for answer in answers.unwrap_or_else(|error| vec![FromHost::broken(id, &error)]) {
+            link.say(&answer)?;
+        }
+        if stops {
             break;
         }
     }
     Ok(())
+}
+
+/// Carries out the uses of one turn.
+fn turn<R: BufRead, W: Write>(
+    host: &mut dyn Host,
+    uses: Vec<(u32, ToolUse)>,
+    link: &mut Link<R, W>,
+) -> Result<Vec<FromHost>, HostError> {
+    let (ids, uses): (Vec<u32>, Vec<ToolUse>) = uses.into_iter().unzip();
+    let told = host.turn(&uses, &Asking(RefCell::new(link)))?;
+    if told.len() != uses.len() {
+        return Err(HostError::new(format!("`turn` gave {} results for {} tool uses", told.len(), uses.len())));
+    }
+    Ok(ids.into_iter().zip(&told).map(|(id, told)| FromHost::told(id, told)).collect())
 }
 
 struct Link<R, W> {
@@ -87,24 +109,17 @@ impl<R: BufRead, W: Write> Link<R, W> {
     }
 }
 
-/// The user, while a call is carried out.
-struct Asking<'l, R, W> {
-    link: &'l mut Link<R, W>,
-    call: u32,
-}
+/// The user, while a turn is carried out. One question is asked after the other.
+struct Asking<'l, R, W>(RefCell<&'l mut Link<R, W>>);
 
 impl<R: BufRead, W: Write> User for Asking<'_, R, W> {
-    fn ask(&mut self, name: &str, input: &str) -> Result<Answer, HostError> {
-        self.link.questions += 1;
-        let id = Json::from(format!("a{}", self.link.questions));
-        let question = FromHost::Ask {
-            id: id.clone(),
-            call: Some(self.call),
-            name: name.to_owned(),
-            input: input.to_owned(),
-        };
-        self.link.say(&question)?;
-        match self.link.hear()? {
+    fn ask(&self, question: &Question) -> Result<Answer, HostError> {
+        let mut link = self.0.borrow_mut();
+        link.questions += 1;
+        let id = Json::from(format!("a{}", link.questions));
+        let Question { call, name, input } = question.clone();
+        link.say(&FromHost::Ask { id: id.clone(), call, name, input })?;
+        match link.hear()? {
             Some(ToHost::Answer { id: about, answer }) if about == id.to_string() => Ok(answer),
             Some(_) => Err(HostError::new("the question got no answer")),
             None => Err(HostError::new("the run was ended before the question was answered")),
@@ -115,7 +130,7 @@ impl<R: BufRead, W: Write> User for Asking<'_, R, W> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::driver::{OfferedTool, Setup, Told, ToolUse};
+    use crate::driver::{OfferedTool, Setup, Told};
 
     /// Asks about every call.
     #[derive(Default)]
@@ -130,8 +145,8 @@ mod tests {
             Ok(vec![OfferedTool::new("t")])
         }
 
-        fn call(&mut self, tool_use: &ToolUse, user: &mut dyn User) -> Result<Told, HostError> {
-            let answer = user.ask(&tool_use.name, &tool_use.input_text())?;
+        fn call(&mut self, tool_use: &ToolUse, user: &dyn User) -> Result<Told, HostError> {
+            let answer = user.ask(&Question::about(tool_use))?;
             self.0.push(format!("{answer:?}"));
             Ok(Told::success("done"))
         }
@@ -167,6 +182,45 @@ mod tests {
             r#"{"id":4,"ok":{}}"#,
         ];
         assert_eq!(said.lines().collect::<Vec<_>>(), expected);
+    }
+
+    /// Tells one result, however many uses the turn has.
+    struct Miser;
+
+    impl Host for Miser {
+        fn start(&mut self, _: &Setup) -> Result<(), HostError> {
+            Ok(())
+        }
+
+        fn tools(&mut self) -> Result<Vec<OfferedTool>, HostError> {
+            Ok(Vec::new())
+        }
+
+        fn call(&mut self, _: &ToolUse, _: &dyn User) -> Result<Told, HostError> {
+            Ok(Told::failure("never called"))
+        }
+
+        fn turn(&mut self, uses: &[ToolUse], _: &dyn User) -> Result<Vec<Told>, HostError> {
+            Ok(vec![Told::success(uses.iter().map(|tool_use| tool_use.name.as_str()).collect::<String>())])
+        }
+
+        fn stop(&mut self) -> Result<(), HostError> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_turn_is_handed_over_whole_and_gives_a_result_for_each_use() {
+        let one = r#"{"id":3,"cmd":"call","name":"a"}"#;
+        let two = [r#"{"id":4,"cmd":"call","name":"b","more":true}"#, r#"{"id":5,"cmd":"call","name":"c"}"#];
+        let mut output = Vec::new();
+        let input = [one, two[0], two[1]].join("\n");
+        serve(&mut Miser, input.as_bytes(), &mut output).unwrap();
+        let expected = [
+            r#"{"id":3,"ok":{"is_error":false,"content":[{"type":"text","text":"a"}]}}"#,
+            r#"{"id":5,"error":{"message":"`turn` gave 1 results for 2 tool uses"}}"#,
+        ];
+        assert_eq!(String::from_utf8(output).unwrap().lines().collect::<Vec<_>>(), expected);
     }
 
     #[test]

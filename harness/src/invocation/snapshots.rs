@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use super::Failure;
 use crate::check::finding::Outcome;
-use crate::plan::{Plan, Planned};
+use crate::plan::{Plan, PlanKey, Planned};
 use crate::report::{Change, ChangeKind, SnapshotMode, Snapshots};
 use crate::snapshot::store::{Ledger, Scope, Standing};
 use crate::snapshot::{self, wrap};
@@ -58,6 +58,11 @@ impl<'a> Accepted<'a> {
         if outcome != Outcome::Error {
             self.ledger.add(&plan.key, snapshot::transcript(plan, trace));
         }
+    }
+
+    /// Takes a transcript that was made before.
+    pub fn add_transcript(&mut self, key: &PlanKey, transcript: String) {
+        self.ledger.add(key, transcript);
     }
 
     /// Compares, and accepts where that is asked for.

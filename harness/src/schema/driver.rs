@@ -61,7 +61,9 @@ fn plain() -> Json {
 fn call() -> Json {
     object(
         [("id", id()), ("cmd", keyword("const", "call")), ("name", described("the published name", text()))],
-        input(),
+        input()
+            .into_iter()
+            .chain([("more", described("another use of the same turn follows", keyword("const", true)))]),
     )
 }
 

@@ -138,9 +138,14 @@ impl Conn {
         Some(got)
     }
 
-    /// Bytes of the line that is not complete, and of what the host does not read.
-    pub(super) fn held(&self) -> usize {
-        self.lines.held() + self.output.held() + self.errors.held()
+    /// Bytes of the line that is not complete.
+    pub(super) fn unfinished(&self) -> usize {
+        self.lines.held()
+    }
+
+    /// Bytes that the host does not read.
+    pub(super) fn unread(&self) -> usize {
+        self.output.held() + self.errors.held()
     }
 
     /// The end of the input: the line that was cut short, where there is one.

@@ -144,9 +144,14 @@ impl Door {
         Ok(heard)
     }
 
-    /// Bytes of requests that are not complete, and of responses that are not read.
-    pub(super) fn held(&self) -> usize {
-        self.visitors.iter().map(|visitor| visitor.parser.held() + visitor.sink.held()).sum()
+    /// Bytes of requests that are not complete.
+    pub(super) fn unfinished(&self) -> usize {
+        self.visitors.iter().map(|visitor| visitor.parser.held()).sum()
+    }
+
+    /// Bytes of responses that are not read.
+    pub(super) fn unread(&self) -> usize {
+        self.visitors.iter().map(|visitor| visitor.sink.held()).sum()
     }
 
     /// The next whole request.

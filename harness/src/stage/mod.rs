@@ -191,8 +191,8 @@ pub fn run(
     let mut at = 0;
     while let Some(&role) = roles.get(at) {
         at += 1;
-        let (reason, offers) = match host_run(plan, role, &launch, options, &mut rec, &mut kept) {
-            Ok(ended) => ended,
+        let Finished { reason, end, offers } = match host_run(plan, role, &launch, options, &mut rec, &mut kept) {
+            Ok(finished) => finished,
             Err(error) => {
                 // The file tells why it ends here.
                 rec.record(Draft::new(Kind::Failed).fact("message", error.to_string()));
@@ -204,11 +204,17 @@ pub fn run(
             interrupted = Interrupted::Yes;
         }
         if reason != Reason::Exit {
-            break;
-        }
-        if role == Role::Main && needs_twin(plan, &offers) {
+            roles.truncate(at);
+        } else if role == Role::Main && needs_twin(plan, &offers) {
             roles.push(Role::Twin);
         }
+        // A trace that is cut between two runs must not look as if nothing had been meant to follow.
+        let end = match roles.get(at) {
+            Some(next) => end.fact("then", next.as_str()),
+            None => end,
+        };
+        rec.record(end);
+        rec.flush();
     }
     Ok(Staged { trace: rec.finish().map_err(StageError::Trace)?, interrupted, kept })
 }
@@ -226,6 +232,14 @@ fn needs_twin(plan: &Plan, offers: &[Offer]) -> bool {
     denied.into_iter().any(|planned| !offered.iter().flatten().any(|tool| *tool == planned.tool))
 }
 
+/// What is to be known of a host run before the next one.
+struct Finished {
+    reason: Reason,
+    /// Its last event, to which is added what follows.
+    end: Draft,
+    offers: Vec<Offer>,
+}
+
 fn host_run(
     plan: &Plan,
     role: Role,
@@ -233,7 +247,7 @@ fn host_run(
     options: &StageOptions,
     rec: &mut Recorder,
     kept: &mut Vec<Kept>,
-) -> Result<(Reason, Vec<Offer>), StageError> {
+) -> Result<Finished, StageError> {
     let run = rec.begin_run();
     let ground = Ground::new(launch, options)?;
     let isolation = ground.isolation();
@@ -263,12 +277,12 @@ fn host_run(
         drive,
         rec,
     };
-    let Ended { reason, model, supervisor } = HostRun::new(parts, options).run();
+    let Ended { reason, end, model, supervisor } = HostRun::new(parts, options).run();
     kept.extend(sandbox.close(options.keep, &rendered));
     if let (Some(supervisors), Some(supervisor)) = (&options.supervisors, supervisor) {
         supervisors.give(isolation, supervisor);
     }
-    Ok((reason, model.into_offers()))
+    Ok(Finished { reason, end, offers: model.into_offers() })
 }
 
 fn host_start(plan: &Plan, facts: Json, sandbox: &Sandbox) -> Draft {

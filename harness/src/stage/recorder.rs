@@ -37,8 +37,10 @@ pub(super) enum Excess {
     Message,
     /// Server processes at a time.
     Servers,
-    /// Bytes that wait in memory: of messages that do not come to their end, and of answers that nobody reads.
-    Held,
+    /// Bytes of messages that do not come to their end.
+    Unfinished,
+    /// Bytes of answers that it does not read.
+    Unread,
 }
 
 impl Excess {
@@ -50,7 +52,8 @@ impl Excess {
             Self::Values => "values",
             Self::Message => "bytes in one message",
             Self::Servers => "server processes",
-            Self::Held => "bytes unfinished or unread",
+            Self::Unfinished => "bytes in unfinished messages",
+            Self::Unread => "bytes in unread answers",
         }
     }
 }

@@ -74,6 +74,8 @@ enum Host {
 /// What is left of a host run.
 pub(super) struct Ended<'r> {
     pub(super) reason: Reason,
+    /// Its last event, to which is added what follows.
+    pub(super) end: Draft,
     /// It knows what was offered.
     pub(super) model: Model<'r>,
     /// Where it can have another run.
@@ -154,7 +156,7 @@ impl<'r> HostRun<'r> {
         }
     }
 
-    /// Runs to the end.
+    /// Runs to the end, whose event is left to be recorded.
     pub(super) fn run(mut self) -> Ended<'r> {
         // The first message is part of the start: nothing on the wires can have been meant to come before it.
         for act in self.parts.drive.start() {
@@ -173,11 +175,9 @@ impl<'r> HostRun<'r> {
         if let (Reason::Flood, Some(excess)) = (self.reason, self.parts.rec.excess()) {
             end = end.fact("of", excess.as_str());
         }
-        self.parts.rec.record(end);
-        self.parts.rec.flush();
         let Parts { supervisor, model, .. } = self.parts;
         let free = self.reason == Reason::Exit && self.survivors == 0 && supervisor.is_free();
-        Ended { reason: self.reason, model, supervisor: free.then_some(supervisor) }
+        Ended { reason: self.reason, end, model, supervisor: free.then_some(supervisor) }
     }
 
     fn turn(&mut self) {
@@ -530,8 +530,14 @@ impl<'r> HostRun<'r> {
         for line in self.parts.console.take_lines() {
             self.hear(line);
         }
-        while let Some(visit) = self.parts.door.next() {
+        // What comes after too much is left where it is: the run is over.
+        while self.parts.rec.excess().is_none()
+            && let Some(visit) = self.parts.door.next()
+        {
             self.visit(visit);
+            if self.parts.door.unread() > MAX_HELD {
+                self.parts.rec.exceed(Excess::Unread);
+            }
         }
     }
 
@@ -549,8 +555,8 @@ impl<'r> HostRun<'r> {
             self.watch.progress();
         }
         self.progress = seen;
-        if self.parts.wires.held() + self.parts.door.held() > MAX_HELD {
-            self.parts.rec.exceed(Excess::Held);
+        if self.parts.wires.unfinished() + self.parts.door.unfinished() > MAX_HELD {
+            self.parts.rec.exceed(Excess::Unfinished);
         }
         if self.parts.rec.excess().is_some() {
             return self.end(Reason::Flood);

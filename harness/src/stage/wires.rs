@@ -155,9 +155,14 @@ impl Wires {
         Ok(heard)
     }
 
-    /// Bytes of lines that are not complete, and of answers that are not read.
-    pub(super) fn held(&self) -> usize {
-        self.conns.iter().map(Conn::held).sum()
+    /// Bytes of lines that are not complete.
+    pub(super) fn unfinished(&self) -> usize {
+        self.conns.iter().map(Conn::unfinished).sum()
+    }
+
+    /// Bytes that the host does not read.
+    fn unread(&self) -> usize {
+        self.conns.iter().map(Conn::unread).sum()
     }
 
     /// Reads the wires, records what the host wrote, and lets the servers answer. All is read before anything is
@@ -185,13 +190,9 @@ impl Wires {
             match heard {
                 // The run is over; a single read can hold more than all that a trace should.
                 Heard::Line(_) if rec.excess().is_some() => {}
-                Heard::Line(line) => {
-                    self.line(at, line, rec);
-                    // A single read can also ask for more than all that memory should.
-                    if self.held() > MAX_HELD {
-                        rec.exceed(Excess::Held);
-                    }
-                }
+                // Nor what asks for more while so much waits to be read. A script may send more than that at once.
+                Heard::Line(_) if self.unread() > MAX_HELD => rec.exceed(Excess::Unread),
+                Heard::Line(line) => self.line(at, line, rec),
                 Heard::End => self.eof(at, rec),
             }
         }

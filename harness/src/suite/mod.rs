@@ -1,10 +1,12 @@
 //! `cargo test` for the author of a host.
 
+mod build;
 mod choice;
 mod outline;
 mod place;
 mod program;
 mod session;
+mod transcripts;
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -16,10 +18,12 @@ use crate::driver::{self, Library};
 use crate::invocation::{Failure, files, hosts, known, route, self_exe};
 use crate::plan::{Select, SelectRevisions};
 use crate::revision::Revision;
+use build::Package;
 use choice::{Builtin, Choice, Extent};
 use place::Place;
-use program::{Package, Program};
-use session::{Session, Strictness};
+use program::Program;
+use session::{Rules, Session, Strictness};
+use transcripts::Transcripts;
 
 /// A suite of conformance tests for one host, run by `cargo test`.
 ///
@@ -77,16 +81,20 @@ use session::{Session, Strictness};
 /// # Failures
 ///
 /// A failure shows the line of the scenario, the events that it rests on, and where the whole trace is kept: below the target
-/// folder in `hopcheck-traces/`, or in the folder that the variable `HOPCHECK_TRACES` names. A MUST, a promise of hopcheck and a claim of the host fail; a SHOULD is told after the tests,
-/// and fails with [`strict`](Self::strict). A host that cannot be built or started fails every test that needs it.
+/// folder in `hopcheck-traces/`, or in the folder that the variable `HOPCHECK_TRACES` names. A MUST, a promise of hopcheck and
+/// a claim of the host fail; a SHOULD is told after the tests, and fails with [`strict`](Self::strict). A host that cannot be
+/// built or started fails every test that needs it.
 #[derive(Clone, Debug)]
 #[must_use = "a suite does nothing before `main`"]
 pub struct Suite {
     host_file: Option<PathBuf>,
     variant: Option<String>,
     program: Program,
+    binary: Option<String>,
+    build_arguments: Vec<String>,
     choice: Choice,
     baseline: Option<PathBuf>,
+    snapshots: Option<PathBuf>,
     revisions: Revisions,
     strictness: Strictness,
 }
@@ -115,8 +123,11 @@ impl Suite {
             host_file: None,
             variant: None,
             program: Program::default(),
+            binary: None,
+            build_arguments: Vec::new(),
             choice: Choice::default(),
             baseline: None,
+            snapshots: None,
             revisions: Revisions::Default,
             strictness: Strictness::Lenient,
         }
@@ -154,21 +165,15 @@ impl Suite {
         self
     }
 
-    /// The same for a package with several binaries.
-    pub fn bin_named(mut self, package: impl Into<String>, binary: impl Into<String>) -> Self {
-        self.program =
-            Program::Package(Package { name: package.into(), binary: Some(binary.into()), arguments: Vec::new() });
+    /// Which binary of the package of [`bin_of`](Self::bin_of), where it has several and none has its name.
+    pub fn bin_named(mut self, binary: impl Into<String>) -> Self {
+        self.binary = Some(binary.into());
         self
     }
 
-    /// The same with further arguments of `cargo build`, such as `["--release"]` or `["--features", "mcp"]`.
-    pub fn bin_built_with<A: Into<String>>(
-        mut self,
-        package: impl Into<String>,
-        arguments: impl IntoIterator<Item = A>,
-    ) -> Self {
-        let arguments = arguments.into_iter().map(Into::into).collect();
-        self.program = Program::Package(Package { name: package.into(), binary: None, arguments });
+    /// Further arguments of the `cargo build` of [`bin_of`](Self::bin_of), such as `--release`, or `--features` and `mcp`.
+    pub fn build_args<A: Into<String>>(mut self, arguments: impl IntoIterator<Item = A>) -> Self {
+        self.build_arguments.extend(arguments.into_iter().map(Into::into));
         self
     }
 
@@ -211,7 +216,7 @@ impl Suite {
     /// # impl Host for MyAgent {
     /// #     fn start(&mut self, _: &Setup) -> Result<(), HostError> { Ok(()) }
     /// #     fn tools(&mut self) -> Result<Vec<OfferedTool>, HostError> { Ok(Vec::new()) }
-    /// #     fn call(&mut self, _: &ToolUse, _: &mut dyn User) -> Result<Told, HostError> { Ok(Told::success("")) }
+    /// #     fn call(&mut self, _: &ToolUse, _: &dyn User) -> Result<Told, HostError> { Ok(Told::success("")) }
     /// #     fn stop(&mut self) -> Result<(), HostError> { Ok(()) }
     /// # }
     /// fn main() -> std::process::ExitCode {
@@ -264,6 +269,16 @@ impl Suite {
         self
     }
 
+    /// Holds the transcript of each run against the accepted one in this folder, `FOLDER/HOST/AREA/NAME[CASE].snap`. One that
+    /// differs fails, as does one that nobody has accepted yet.
+    ///
+    /// `HOPCHECK_ACCEPT=1 cargo test` accepts what it gives, and takes away the files of scenarios that are gone. It has to be
+    /// one process, so not `cargo nextest`. `hopcheck run --snapshots FOLDER` reads and writes the same files.
+    pub fn snapshots(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.snapshots = Some(folder.into());
+        self
+    }
+
     /// Only one revision of the specification, such as `2025-11-25`. Without it, the newest with a handshake and the newest
     /// without that the host has, unless a scenario says otherwise.
     pub fn revision(mut self, revision: impl Into<String>) -> Self {
@@ -310,7 +325,8 @@ impl Suite {
         };
         let source = files::read(&place.path(host_file))?;
         let profile = hosts::with_variant(&source, self.variant.as_deref())?;
-        self.program.fits(&profile)?;
+        let program = self.program.built(self.binary, self.build_arguments)?;
+        program.fits(&profile)?;
         let select = Select { revisions: self.revisions.select()?, ..Select::default() };
         let all = self.choice.all(&place, extent)?;
         let chosen = self.choice.choose(&all, extent)?;
@@ -325,8 +341,10 @@ impl Suite {
                 return Err(Failure::Files(strangers));
             }
         }
+        let transcripts = self.snapshots.as_ref().map(|folder| Transcripts::new(place.path(folder)));
+        let rules = Rules { baseline, strictness: self.strictness, transcripts };
         let tests = outline::outline(&source, self.variant.as_deref(), &chosen, &select)?;
-        Session::new(place, profile, self.program, tests, select, baseline, self.strictness)
+        Session::new(place, profile, program, tests, select, rules)
     }
 }
 
@@ -369,7 +387,7 @@ mod tests {
             Ok(Vec::new())
         }
 
-        fn call(&mut self, _: &ToolUse, _: &mut dyn User) -> Result<Told, HostError> {
+        fn call(&mut self, _: &ToolUse, _: &dyn User) -> Result<Told, HostError> {
             Ok(Told::failure("nothing"))
         }
 

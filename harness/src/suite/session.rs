@@ -4,17 +4,21 @@ use std::io::Write as _;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use libtest_mimic::{Arguments, Completion, Failed, Trial};
+use libtest_mimic::{Arguments, Completion, Failed, FormatSetting, Trial};
 
+use super::choice::Extent;
 use super::outline::{Standing, Test};
 use super::place::Place;
 use super::program::{At, Program};
+use super::transcripts::Transcripts;
 use crate::baseline::Baseline;
 use crate::check::finding::Outcome;
 use crate::host::profile::Profile;
 use crate::invocation::{self, Failure, Host, Job, Traces, hosts, job, judge};
 use crate::plan::{self, Plan, Planned, Select};
 use crate::report::{self, Detail, RunReport};
+use crate::scenario::ast::Scenario;
+use crate::snapshot::store::Scope;
 use crate::stage::{Interrupter, StageOptions};
 
 /// Whether a SHOULD that does not hold fails.
@@ -22,6 +26,17 @@ use crate::stage::{Interrupter, StageOptions};
 pub(super) enum Strictness {
     Lenient,
     Strict,
+}
+
+/// What a run is held against beside what hopcheck judges.
+#[derive(Debug)]
+pub(super) struct Rules {
+    /// What is known to fail.
+    pub(super) baseline: Option<Baseline>,
+    /// Whether a SHOULD fails.
+    pub(super) strictness: Strictness,
+    /// What was accepted.
+    pub(super) transcripts: Option<Transcripts>,
 }
 
 /// The tests of a suite, and what they have in common.
@@ -36,8 +51,7 @@ struct Shared {
     /// Not yet resolved for a version.
     profile: Profile,
     program: Program,
-    baseline: Option<Baseline>,
-    strictness: Strictness,
+    rules: Rules,
     traces: Traces,
     options: StageOptions,
     select: Select,
@@ -56,16 +70,14 @@ impl Session {
         program: Program,
         tests: Vec<Test>,
         select: Select,
-        baseline: Option<Baseline>,
-        strictness: Strictness,
+        rules: Rules,
     ) -> Result<Self, Failure> {
         let traces = Traces::Problems(place.traces.clone());
         let shared = Shared {
             place,
             profile,
             program,
-            baseline,
-            strictness,
+            rules,
             traces,
             options: invocation::options()?,
             select: Select { seed: invocation::random_seed(), ..select },
@@ -79,17 +91,29 @@ impl Session {
     /// Lists or runs the tests, as the arguments say.
     pub(super) fn run(self, arguments: &Arguments) -> ExitCode {
         let shared = &self.shared;
-        let trial = |test: Test| {
+        // The printer strips styles where nobody wants them, but not inside of JSON.
+        let plain = arguments.format == Some(FormatSetting::Json);
+        let trial = |test: &Test| {
             let ignored = test.standing != Standing::Runs;
-            let (name, shared) = (test.name.clone(), Arc::clone(shared));
-            Trial::ignorable_test(name, move || shared.test(&test)).with_ignored_flag(ignored)
+            let (name, test, shared) = (test.name.clone(), test.clone(), Arc::clone(shared));
+            let run = move || match shared.test(&test) {
+                Err(failed) if plain => Err(stripped(&failed)),
+                done => done,
+            };
+            Trial::ignorable_test(name, run).with_ignored_flag(ignored)
         };
-        let trials = self.tests.into_iter().map(trial).collect();
-        let conclusion = libtest_mimic::run(arguments, trials);
-        if !arguments.list {
-            shared.close();
+        let conclusion = libtest_mimic::run(arguments, self.tests.iter().map(trial).collect());
+        if arguments.list {
+            return ExitCode::SUCCESS;
         }
-        conclusion.exit_code()
+        shared.close();
+        match shared.accept(&self.tests, &Extent::of(arguments)) {
+            Ok(()) => conclusion.exit_code(),
+            Err(failure) => {
+                super::complain(&failure);
+                ExitCode::from(101)
+            }
+        }
     }
 }
 
@@ -111,14 +135,22 @@ impl Shared {
         let path = Some(self.traces.path(&plan.key)?);
         let Host { launch, version, .. } = host.clone();
         let ran = job::one(Job { planned: Planned::Run(plan), launch, version, path }, &self.options);
+        let mut drift = Ok(None);
         let settled = invocation::settle(ran, &self.traces, |plan, trace| {
             let mut run = judge::report(plan, trace);
-            if let Some(baseline) = &self.baseline {
+            if let Some(baseline) = &self.rules.baseline {
                 baseline.apply(&mut run);
+            }
+            if let Some(transcripts) = self.rules.transcripts.as_ref().filter(|_| run.outcome != Outcome::Error) {
+                drift = transcripts.take(plan, trace);
+                if matches!(drift, Ok(Some(_))) {
+                    // So that the trace is kept.
+                    run.outcome = run.outcome.max(Outcome::Fail);
+                }
             }
             run
         })?;
-        self.verdict(settled.run)
+        self.verdict(settled.run, drift?.as_deref())
     }
 
     /// The host, with its program and version. The first test that needs it waits for the build, and others with it.
@@ -155,16 +187,17 @@ impl Shared {
         })
     }
 
-    fn verdict(&self, run: RunReport) -> Result<Completion, Failed> {
+    /// What a run comes to; `drift` says how its transcript differs from the accepted one.
+    fn verdict(&self, run: RunReport, drift: Option<&str>) -> Result<Completion, Failed> {
         let fails = match run.outcome {
             // It ran, and all that was found are traits: no evidence, no pass.
             Outcome::NotApplicable => return Ok(Completion::ignored_with("nothing in it binds this host")),
             Outcome::Pass | Outcome::Known => false,
-            Outcome::Warn => self.strictness == Strictness::Strict,
+            Outcome::Warn => self.rules.strictness == Strictness::Strict,
             Outcome::Fail | Outcome::Untestable | Outcome::Error => true,
         };
         if fails {
-            return Err(failure_text(&run).into());
+            return Err(failure_text(&run, drift).into());
         }
         self.passed.lock().unwrap_or_else(PoisonError::into_inner).push(run);
         Ok(Completion::Completed)
@@ -191,6 +224,36 @@ impl Shared {
         // Standard output may be parsed.
         let _ = anstream::stderr().lock().write_all(text.as_bytes());
     }
+
+    /// Accepts the transcripts of this process, where that is asked for.
+    fn accept(&self, tests: &[Test], extent: &Extent) -> Result<(), Failure> {
+        let (Some(transcripts), Some(Ok(host))) = (&self.rules.transcripts, self.host.get()) else {
+            return Ok(());
+        };
+        let mut plans = Vec::new();
+        let mut scenarios: Vec<&Arc<Scenario>> = tests.iter().map(|test| &test.scenario).collect();
+        scenarios.dedup_by_key(|scenario| Arc::as_ptr(scenario));
+        for scenario in &scenarios {
+            let planned = plan::plan(scenario, &host.profile, host.version(), &self.select);
+            plans.extend(planned.map_err(|error| Failure::Usage(error.to_string()))?);
+        }
+        // Where only one file was read, nothing is known of the others.
+        let only = match extent {
+            Extent::Whole => Vec::new(),
+            Extent::File(_) => scenarios.iter().map(|scenario| scenario.id.to_string()).collect(),
+        };
+        let scope = Scope { hosts: vec![host.profile.file_name()], scenarios: only, ..Scope::default() };
+        if let Some(told) = transcripts.accept(&plans, scope)? {
+            let text = told.details(Detail::All) + &told.summary();
+            let _ = anstream::stderr().lock().write_all(text.as_bytes());
+        }
+        Ok(())
+    }
+}
+
+/// The same failure without colour.
+fn stripped(failed: &Failed) -> Failed {
+    anstream::adapter::strip_str(failed.message().unwrap_or_default()).to_string().into()
 }
 
 /// A failure with the places that it points to.
@@ -200,13 +263,15 @@ fn explain(failure: &Failure) -> String {
 }
 
 /// Why a run fails, as `hopcheck run` tells it.
-fn failure_text(run: &RunReport) -> String {
+fn failure_text(run: &RunReport, drift: Option<&str>) -> String {
     let mut text = report::run_line(run);
     let runs = std::slice::from_ref(run);
     text.push_str(&report::failures(runs, Detail::All));
     text.push_str(&report::stale(runs));
     text.push_str(&report::known_failures(runs));
-    if let (Outcome::Error, Some(trace)) = (run.outcome, &run.trace) {
+    text.push_str(drift.unwrap_or_default());
+    let told = run.problems().next().is_some();
+    if let (false, Some(trace)) = (told, &run.trace) {
         text.push_str(&format!("  trace: {trace}\n"));
     }
     text.trim_end().to_owned()

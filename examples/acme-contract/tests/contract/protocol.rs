@@ -76,6 +76,10 @@ fn a_failing_test_exits_with_101() {
     let copy = Copy::new();
     copy.edit("acme.toml", |text| text.replace("ACME_FAULT = \"\"", "ACME_FAULT = \"forgets-errors\""));
     copy.run(&["result/errors[is-error-with-text]@2025-11-25+stdio", "--exact", "--nocapture"]).says(101, &[]);
+    let json = copy.run(&["result/errors[is-error-with-text]", "--format", "json"]);
+    json.says(101, &["\"event\": \"failed\"", "expect.told fail"]);
+    assert!(json.stdout.lines().all(|line| serde_json::from_str::<serde_json::Value>(line).is_ok()), "{json:#?}");
+    assert!(!json.stdout.contains("u001b"), "{json:#?}");
     copy.run(&["--no-such-flag"]).says(2, &["--no-such-flag"]);
 }
 

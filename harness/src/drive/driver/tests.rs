@@ -88,6 +88,10 @@ fn requests_are_made_of_what_the_host_says() {
     );
     let onward = driver.reply(&reply(&[(0, "use_1", "a"), (1, "use_2", "b")]));
     assert_eq!((commands(&onward.uses), onward.acts), (vec!["3 call".to_owned(), "4 call".to_owned()], vec![]));
+    let more = |line: &[u8]| Json::parse(line).unwrap().get("more").is_some();
+    let lines: Vec<bool> =
+        onward.uses.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).map(more).collect();
+    assert_eq!(lines, [true, false]);
     // The turn is over when all its uses are, in whatever order.
     let second = driver.line(br#"{"id":4,"refused":{"by":"permission","message":"no"}}"#);
     assert_eq!((second.heard, second.acts), (Heard::Protocol, vec![]));

@@ -4,7 +4,8 @@ use std::thread;
 use std::time::Duration;
 
 use hopcheck::driver::{
-    Answer, Host, HostError, OfferedTool, Permissions, RefusedBy, Setup, Told, ToolPattern, ToolUse, User,
+    Answer, Host, HostError, OfferedTool, Permissions, Question, RefusedBy, Setup, Told, ToolPattern, ToolUse,
+    User,
 };
 use hopcheck::json::Json;
 
@@ -24,6 +25,8 @@ pub(super) enum Lie {
     CallsDenied,
     /// Only the first page of a list is read.
     FirstPageOnly,
+    /// The results of a turn are told of each other's uses.
+    SwapsResults,
     /// The user is not asked.
     NeverAsks,
     /// The servers are left running.
@@ -118,7 +121,7 @@ impl Host for Witness {
             .collect())
     }
 
-    fn call(&mut self, tool_use: &ToolUse, user: &mut dyn User) -> Result<Told, HostError> {
+    fn call(&mut self, tool_use: &ToolUse, user: &dyn User) -> Result<Told, HostError> {
         match self.lie {
             Lie::Panics => panic!("the witness was told to panic"),
             Lie::Hangs => loop {
@@ -140,7 +143,7 @@ impl Host for Witness {
             Gate::Closed if self.lie != Lie::CallsDenied => {
                 return Ok(Told::refused(RefusedBy::Permission, "a rule forbids this tool"));
             }
-            Gate::Ask if self.lie != Lie::NeverAsks => match user.ask(&tool_use.name, &text)? {
+            Gate::Ask if self.lie != Lie::NeverAsks => match user.ask(&Question::about(tool_use))? {
                 Answer::Deny => return Ok(Told::refused(RefusedBy::User, "the user does not want this")),
                 Answer::Allow => {}
                 Answer::Always => self.permissions.allow.push(ToolPattern {
@@ -165,6 +168,15 @@ impl Host for Witness {
             }
             Err(failed) => Ok(Told::failure(failed.text())),
         }
+    }
+
+    fn turn(&mut self, uses: &[ToolUse], user: &dyn User) -> Result<Vec<Told>, HostError> {
+        let mut told: Vec<Told> =
+            uses.iter().map(|tool_use| self.call(tool_use, user)).collect::<Result<_, _>>()?;
+        if self.lie == Lie::SwapsResults {
+            told.reverse();
+        }
+        Ok(told)
     }
 
     fn stop(&mut self) -> Result<(), HostError> {

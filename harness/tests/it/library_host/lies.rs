@@ -50,6 +50,11 @@ fn a_question_that_is_never_asked() {
 }
 
 #[test]
+fn results_of_one_turn_that_are_swapped() {
+    caught(Lie::SwapsResults, "order/together[two-tools]", &["hop.once", "expect.call"]);
+}
+
+#[test]
 fn a_list_that_is_not_read_to_its_end() {
     caught(Lie::FirstPageOnly, "list/pages", &["expect.list", "hop.stable-list"]);
 }
@@ -141,7 +146,7 @@ impl Host for Fragile {
         Ok(Vec::new())
     }
 
-    fn call(&mut self, _: &ToolUse, _: &mut dyn User) -> Result<Told, HostError> {
+    fn call(&mut self, _: &ToolUse, _: &dyn User) -> Result<Told, HostError> {
         Ok(Told::failure("there are no tools"))
     }
 

@@ -1,6 +1,6 @@
 //! The schema of the driver protocol, held against what both sides say.
 
-use hopcheck::driver::{Host, HostError, OfferedTool, RefusedBy, Setup, Told, ToolUse, User, serve};
+use hopcheck::driver::{Host, HostError, OfferedTool, Question, RefusedBy, Setup, Told, ToolUse, User, serve};
 use hopcheck::schema::Schema;
 use serde_json::Value;
 
@@ -32,10 +32,10 @@ impl Host for Talker {
         Ok(vec![full, OfferedTool::new("bare")])
     }
 
-    fn call(&mut self, tool_use: &ToolUse, user: &mut dyn User) -> Result<Told, HostError> {
+    fn call(&mut self, tool_use: &ToolUse, user: &dyn User) -> Result<Told, HostError> {
         match tool_use.name.as_str() {
             "asked" => {
-                user.ask("asked", &tool_use.input_text())?;
+                user.ask(&Question::about(tool_use))?;
                 Ok(Told::success("yes"))
             }
             "refused" => Ok(Told::refused(RefusedBy::Schema, tool_use.input_text())),

@@ -57,14 +57,18 @@ fn large_answers_that_nobody_reads() {
             "x".repeat(1 << 20)
         );
         let scenario = CALL.replacen("[[step]]\ncall", &reply, 1);
-        run_with("unread", &scenario, &options()).ended("flood").blames("expect.run-ends", "than a run may hold");
+        run_with("unread", &scenario, &options())
+            .ended("flood")
+            .blames("expect.run-ends", "more bytes in unread answers than a run may hold");
     });
 }
 
 #[test]
 fn large_bodies_that_never_end() {
     alone(|| {
-        run_hanging("bodies").ended("flood").blames("expect.run-ends", "than a run may hold");
+        run_hanging("bodies")
+            .ended("flood")
+            .blames("expect.run-ends", "more bytes in unfinished messages than a run may hold");
     });
 }
 

@@ -156,6 +156,23 @@ fn in_the_middle_of_a_suite() {
     }
 }
 
+/// What is judged from the first of two runs alone would be held against the host.
+#[test]
+fn between_two_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut run = Command::new(program());
+    run.args(["run", "call/order-service", "--revision", "2025-11-25", "--quiet", "--out"]).arg(folder.path());
+    assert!(run.status().unwrap().success());
+    let [trace] = &all_files(folder.path())[..] else { panic!("one trace") };
+    let text = std::fs::read_to_string(trace).unwrap();
+    let end = text.find(r#""ev":"run-end""#).unwrap();
+    let end = end + text[end..].find('\n').unwrap() + 1;
+    assert!(text[end..].contains(r#""role":"twin""#), "{text}");
+    std::fs::write(trace, &text[..end]).unwrap();
+    let (code, text) = told("judge", trace);
+    assert_eq!((code, text.contains("the trace ends before its run did")), (Some(5), true), "{text}");
+}
+
 fn all_files(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     entries.flat_map(|path| if path.is_dir() { all_files(&path) } else { vec![path] }).collect()

@@ -22,7 +22,9 @@ impl Place {
         let folder = tempfile::tempdir().unwrap();
         let open = |mode| std::fs::Permissions::from_mode(mode);
         std::fs::set_permissions(folder.path(), open(0o755)).unwrap();
-        std::fs::copy(program(), folder.path().join("hopcheck")).unwrap();
+        // Another test may start a process at any time, which would hold a file that we write open, and busy.
+        let copied = Command::new("/bin/cp").arg(program()).arg(folder.path().join("hopcheck")).status();
+        assert!(copied.unwrap().success());
         for (name, mode) in [("own", 0o777), ("locked", 0o555)] {
             std::fs::create_dir(folder.path().join(name)).unwrap();
             std::fs::set_permissions(folder.path().join(name), open(mode)).unwrap();
