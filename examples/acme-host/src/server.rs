@@ -12,7 +12,7 @@ use crate::Failure;
 use crate::config::Entry;
 
 /// How long a server may take for an answer.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(30);
 /// How long it may take to end, once it has been told.
 const GRACE: Duration = Duration::from_secs(2);
 /// The revisions, the one that is asked for first.

@@ -132,7 +132,7 @@ fn waits_for(run: &Run<'_>, server: &str) -> Waits {
 }
 
 /// Whether the server announced a change, or went away, before `event`; then its part of the list may differ.
-fn may_change(run: &Run<'_>, server: &str, event: &Event) -> bool {
+pub(super) fn may_change(run: &Run<'_>, server: &str, event: &Event) -> bool {
     let mut changes = run.of(Kind::Change).filter(|change| change.server.as_deref() == Some(server));
     if changes.any(|change| !after(change, event)) {
         return true;

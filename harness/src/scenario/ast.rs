@@ -113,11 +113,15 @@ pub enum Feature {
     LimitStart,
     /// A word that makes the host wait for a server.
     Required,
+    /// A list that a server says has changed is read again.
+    ListChanged,
+    /// A server that ended is started again for the next call.
+    Restart,
 }
 
 impl Feature {
     /// All features.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 11] = [
         Self::PermissionsAllow,
         Self::PermissionsDeny,
         Self::PermissionsAsk,
@@ -127,6 +131,8 @@ impl Feature {
         Self::LimitCall,
         Self::LimitStart,
         Self::Required,
+        Self::ListChanged,
+        Self::Restart,
     ];
 
     /// Its word in files.
@@ -142,6 +148,8 @@ impl Feature {
             Self::LimitCall => "limits.call",
             Self::LimitStart => "limits.start",
             Self::Required => "required",
+            Self::ListChanged => "list-changed",
+            Self::Restart => "restart",
         }
     }
 
@@ -164,6 +172,8 @@ impl Feature {
             Self::LimitCall => "a time limit for one call can be set",
             Self::LimitStart => "a time limit for the start of a server can be set",
             Self::Required => "the host can be told to wait for a server",
+            Self::ListChanged => "a list that a server says has changed is read again and shown to the model",
+            Self::Restart => "a server that ended is started again for the next call",
         }
     }
 }

@@ -50,7 +50,7 @@ pub(super) fn start(
         // A keeper that is gone has no need of it.
         let _ = Channel::new(end.into()).send(&how, &[]);
     })?;
-    let keeper = Keeper { loop_: Channel::new(theirs.into()), host: Some(Channel::new(host.into())), folder };
+    let keeper = Keeper { recorder: Channel::new(theirs.into()), host: Some(Channel::new(host.into())), folder };
     let keeper = thread::Builder::new().name("hopcheck-keeper".to_owned()).spawn(move || {
         // Whoever cannot be told is gone.
         let _ = keeper.watch();
@@ -79,7 +79,7 @@ fn message(panic: &(dyn Any + Send)) -> &str {
 
 struct Keeper {
     /// To the recorder loop.
-    loop_: Channel,
+    recorder: Channel,
     /// To the host's thread, until that has ended.
     host: Option<Channel>,
     folder: PathBuf,
@@ -95,21 +95,21 @@ impl Keeper {
             }
             if deadline.is_some_and(|deadline| deadline <= Instant::now()) {
                 for facts in strays.facts() {
-                    self.loop_.send(&Json::object([("survivor", facts)]), &[])?;
+                    self.recorder.send(&Json::object([("survivor", facts)]), &[])?;
                 }
                 self.kill()?;
                 return self.gone();
             }
             self.wait(&strays, deadline)?;
             self.hear_host()?;
-            self.loop_.receive(Wait::Never)?;
-            while let Some(command) = self.loop_.take() {
+            self.recorder.receive(Wait::Never)?;
+            while let Some(command) = self.recorder.take() {
                 match command.as_str() {
                     Some("kill") => {
                         self.kill()?;
                         if self.host.is_some() {
                             let thread = [("command", "the thread of the host"), ("thread", NAME)];
-                            self.loop_.send(&Json::object([("survivor", Json::object(thread))]), &[])?;
+                            self.recorder.send(&Json::object([("survivor", Json::object(thread))]), &[])?;
                         }
                         return self.gone();
                     }
@@ -117,14 +117,14 @@ impl Keeper {
                     _ => {}
                 }
             }
-            if self.loop_.ended() {
+            if self.recorder.ended() {
                 return self.kill();
             }
         }
     }
 
     fn gone(&self) -> io::Result<()> {
-        self.loop_.send(&Json::from("gone"), &[])
+        self.recorder.send(&Json::from("gone"), &[])
     }
 
     /// Takes in how the host ended, where it has.
@@ -137,7 +137,7 @@ impl Keeper {
         }
         match how {
             // Where the recorder loop is gone, nobody wants to know.
-            Some(how) if !self.loop_.ended() => self.loop_.send(&how, &[]),
+            Some(how) if !self.recorder.ended() => self.recorder.send(&how, &[]),
             _ => Ok(()),
         }
     }
@@ -159,7 +159,7 @@ impl Keeper {
 
     fn wait(&self, strays: &Strays, deadline: Option<Instant>) -> io::Result<()> {
         let host = self.host.iter().map(AsFd::as_fd);
-        wait([self.loop_.as_fd()].into_iter().chain(host).chain(strays.fds()), deadline)
+        wait([self.recorder.as_fd()].into_iter().chain(host).chain(strays.fds()), deadline)
     }
 }
 

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use serde_json::value::RawValue;
 
+use crate::fault::{Fault, Lies};
 use crate::json::{self, Members, quote};
 use crate::rpc;
 
@@ -70,27 +71,27 @@ impl Console {
     }
 
     /// Takes in one line. `status` is what a question about the servers is answered with.
-    pub(crate) fn on_line(&mut self, line: &[u8], status: impl Fn() -> String) -> io::Result<()> {
+    pub(crate) fn on_line(&mut self, line: &[u8], lies: Lies, status: impl Fn() -> String) -> io::Result<()> {
         let Some(message) = std::str::from_utf8(line).ok().and_then(|text| Members::parse(text).ok()) else {
             return Ok(());
         };
         match message.string("type").as_deref() {
             Some("user") => self.prompts.extend(message.get("message").and_then(prompt)),
             Some("control_response") => self.answers.extend(message.get("response").and_then(answer)),
-            Some("control_request") => return self.on_request(&message, status),
+            Some("control_request") => return self.on_request(&message, lies, status),
             _ => {}
         }
         Ok(())
     }
 
-    fn on_request(&mut self, message: &Members<'_>, status: impl Fn() -> String) -> io::Result<()> {
+    fn on_request(&mut self, message: &Members<'_>, lies: Lies, status: impl Fn() -> String) -> io::Result<()> {
         let request = message.get("request").and_then(Members::of);
         let id = message.get("request_id").map_or("null", RawValue::get);
         let body = match request.and_then(|request| request.string("subtype")).as_deref() {
             Some("initialize") => "{}".to_owned(),
             Some("mcp_status") => format!("{{\"mcpServers\":{}}}", status()),
             Some("interrupt") => {
-                self.interrupted = true;
+                self.interrupted = !lies.tell(Fault::IgnoreInterrupt);
                 "{}".to_owned()
             }
             _ => {
@@ -205,7 +206,7 @@ mod tests {
     fn console_after(lines: &[&str]) -> Console {
         let mut console = Console::new(Mode::Control);
         for line in lines {
-            console.on_line(line.as_bytes(), || "[]".to_owned()).unwrap();
+            console.on_line(line.as_bytes(), Lies::default(), || "[]".to_owned()).unwrap();
         }
         console
     }

@@ -93,7 +93,23 @@ faults! {
     /// Two tools that differ in the case of their names are taken for one.
     IgnoreCase = "ignore-case" about ["tools.name.case-sensitive"];
     /// A changed list is not asked for again.
-    IgnoreListChanged = "ignore-list-changed" about ["tools.list-changed.refetch"];
+    IgnoreListChanged = "ignore-list-changed" about ["tools.list-changed.refetch", "expect.change"];
+    /// A list is asked for again after each announcement, whatever came before.
+    RefreshForever = "refresh-forever" about ["expect.change", "expect.run-ends"];
+    /// Tools that vanished from a list stay.
+    KeepRemovedTools = "keep-removed-tools" about ["tools.list-changed.removed-tool-not-called", "expect.change"];
+    /// A tool that was listed once keeps its first entry.
+    KeepFirstEntry = "keep-first-entry" about ["expect.change"];
+    /// A list that changes while it is read is not read again.
+    MissEarlyChange = "miss-early-change" about ["tools.list-changed.refetch"];
+    /// A server that was started again is taken for what it was before.
+    KeepDeadTools = "keep-dead-tools" about ["expect.offers"];
+    /// A server that ended is never started again.
+    NeverRestart = "never-restart" about ["expect.call"];
+    /// Streams are opened for changes that the server does not declare.
+    ListenToAll = "listen-to-all" about ["subscriptions.capability-gated"];
+    /// Streams are opened without a filter.
+    ListenToNothing = "listen-to-nothing" about ["subscriptions.opt-in-filter", "expect.list"];
     /// The last tool is missing from the second model request on.
     ForgetTool = "forget-tool" about ["hop.stable-list"];
     /// A tool is offered a second time, under a name that no server has listed.
@@ -143,9 +159,21 @@ faults! {
     /// Calls go to the next server of the config.
     WrongServer = "wrong-server" about ["hop.once", "expect.call"];
     /// A call that takes too long is given up without a word to the server.
-    GiveUpSilently = "give-up-silently" about ["timeout.sends-cancel"];
+    GiveUpSilently = "give-up-silently" about ["timeout.sends-cancel", "stdio.cancel-by-notification", "cancel.user-abort-signals"];
     /// The cancellation names another request.
     CancelWrongId = "cancel-wrong-id" about ["cancel.only-own-in-flight"];
+    /// An answered call is cancelled when the next one is made.
+    CancelAnswered = "cancel-answered" about ["cancel.only-own-in-flight"];
+    /// The user's interruption is not heard.
+    IgnoreInterrupt = "ignore-interrupt" about ["expect.cancelled", "stdio.cancel-by-notification"];
+    /// The limit for one call is not kept.
+    IgnoreCallLimit = "ignore-call-limit" about ["timeout.configurable", "timeout.established", "expect.told"];
+    /// The answers of parallel calls are taken in the order of the calls.
+    AnswersInOrder = "answers-in-order" about ["hop.once", "expect.call"];
+    /// An answer that nobody waits for any more is told as that of the next call.
+    BelieveLateAnswer = "believe-late-answer" about ["cancel.late-response-ignored", "hop.once"];
+    /// An answer that nobody waits for any more ends the run.
+    EndOnLateAnswer = "end-on-late-answer" about ["cancel.races-handled"];
 
     // The arguments.
     /// Integers pass through a double.

@@ -1,7 +1,7 @@
 //! Calls in flight: sent side by side, awaited together, each with its own deadline.
 
 use std::collections::BTreeMap;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::error::Error;
 use crate::fault::Fault;
@@ -11,6 +11,9 @@ use crate::told::{self, CallResult, Told};
 
 /// How often a server may answer that it wants to be called again.
 const MOST_ROUNDS: u8 = 8;
+
+/// What the lie about the limit for one call puts in its place.
+const NO_LIMIT: Duration = Duration::from_secs(600);
 
 /// A call that has passed the gates.
 #[derive(Debug, Clone)]
@@ -65,7 +68,7 @@ impl Flight {
                         {
                             return Err(Error::Model(format!("a call failed: {}", error.message)));
                         }
-                        self.on_answer(host, server, &answer);
+                        self.on_answer(host, server, &answer)?;
                     }
                 }
                 Pumped::Model(_) | Pumped::Other => {}
@@ -99,13 +102,21 @@ impl Flight {
         Ok(())
     }
 
-    fn on_answer(&mut self, host: &mut Host, server: usize, answer: &Answer) {
+    fn on_answer(&mut self, host: &mut Host, server: usize, answer: &Answer) -> Result<(), Error> {
+        let in_order = host.lies.tell(Fault::AnswersInOrder) || host.lies.tell(Fault::BelieveLateAnswer);
+        let awaited = |call: &Call| call.told.is_none() && call.planned.server == server;
         // An answer that nobody waits for, such as one that comes after its deadline, finds no call.
-        let awaited =
-            |call: &&mut Call| call.told.is_none() && call.planned.server == server && call.id == Some(answer.id);
-        let Some(call) = self.calls.iter_mut().find(awaited) else {
-            return;
+        let own = self.calls.iter().position(|call| awaited(call) && call.id == Some(answer.id));
+        let first = || self.calls.iter().position(|call| in_order && awaited(call));
+        let at = match own {
+            Some(_) if host.lies.tell(Fault::AnswersInOrder) => first(),
+            Some(own) => Some(own),
+            None if host.lies.tell(Fault::EndOnLateAnswer) => {
+                return Err(Error::Model("an answer came that nobody waits for".to_owned()));
+            }
+            None => first(),
         };
+        let Some(call) = at.map(|at| &mut self.calls[at]) else { return Ok(()) };
         let result = match &answer.outcome {
             Ok(result) => told::read(result, host.lies),
             Err(error) => CallResult::Final(Told::rpc_error(error)),
@@ -130,6 +141,7 @@ impl Flight {
                 call.told = Some(Told::trouble("the server asks for input that this host cannot give"));
             }
         }
+        Ok(())
     }
 
     /// Ends calls whose server is gone, whose time is over, or whose user is tired of waiting.
@@ -156,7 +168,8 @@ impl Call {
     fn send(&mut self, host: &mut Host, more: &str) {
         let Planned { server: index, tool, wire_name, arguments } = &self.planned;
         let index = if host.lies.tell(Fault::WrongServer) { (index + 1) % host.servers.len() } else { *index };
-        self.until = Instant::now() + host.call_limit;
+        let limit = if host.lies.tell(Fault::IgnoreCallLimit) { NO_LIMIT } else { host.call_limit };
+        self.until = Instant::now() + limit;
         let server = &mut host.servers[index];
         if !server.is_ready() {
             self.told = Some(Told::trouble(format!(
@@ -177,6 +190,9 @@ impl Call {
         };
         let params = format!("\"name\":{wire_name},\"arguments\":{arguments}{more}");
         self.planned.server = index;
+        if host.lies.tell(Fault::CancelAnswered) {
+            server.cancel_last_call();
+        }
         self.id = server.call(&params, &self.use_id);
         if host.lies.tell(Fault::CallTwice) {
             server.call(&params, &self.use_id);

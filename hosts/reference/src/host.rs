@@ -144,7 +144,7 @@ impl Host {
             Event::Closed(Token::Signal) => return Err(Error::Signalled),
             Event::Line(Token::Control, line) => {
                 let status = self.status();
-                self.console.on_line(&line, || status.clone())?;
+                self.console.on_line(&line, self.lies, || status.clone())?;
             }
             Event::Closed(Token::Control) => self.console.ended = true,
             Event::Line(..) | Event::Bytes(..) | Event::Closed(_) => {}

@@ -101,20 +101,21 @@ fn words(body: &Result<Json, Json>) -> Vec<String> {
 /// An answer that is on its way while the request is cancelled: there is one result, and the host goes on.
 fn crossing(run: &Run<'_>, used: &Emitted<'_>, conn: &Conn<'_>, call: &Rpc<'_>, tally: &mut Tally) {
     let (Some(cancelled), Some(answer)) = (conn.cancellation(call), call.answer()) else { return };
-    if let Some(follow) = run.follow(used) {
-        let told = once::one_result(run, used);
-        if told.has_failed() {
-            let reason = format!("the cancelled call of `{}` did not end in one result", used.planned.tool);
-            tally.fails(reason, [answer.event, cancelled, follow.event]);
-        } else {
-            tally.holds([answer.event, cancelled, follow.event]);
-        }
-    } else if run.end_reason() == Some("exit")
-        && run.own_exit().is_none()
-        && run.plan.stop.is_none()
-        && let Some(exit) = run.of(Kind::HostExit).last()
+    let tool = &used.planned.tool;
+    if let Some(follow) = run.follow(used)
+        && once::one_result(run, used).has_failed()
     {
-        let reason = format!("the host did not survive the cancelled call of `{}`", used.planned.tool);
+        let reason = format!("the cancelled call of `{tool}` did not end in one result");
+        return tally.fails(reason, [answer.event, cancelled, follow.event]);
+    }
+    let later = |event: &Event| after(event, answer.event) && after(event, cancelled);
+    if let Some(next) = run.main_line().find(|exchange| later(exchange.event)) {
+        return tally.holds([answer.event, cancelled, next.event]);
+    }
+    let failed = |exit: &&Event| exit.data.get("code") != Some(&0.into()) && later(exit);
+    let by_itself = run.end_reason() == Some("exit") && run.plan.stop.is_none();
+    if let Some(exit) = run.of(Kind::HostExit).last().filter(failed).filter(|_| by_itself) {
+        let reason = format!("the host did not survive the answer to the cancelled call of `{tool}`");
         tally.fails(reason, [answer.event, cancelled, exit]);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::per_conn;
 use crate::check::sheet::{Sheet, Tally};
-use crate::check::view::{Conn, Rpc, View, after};
+use crate::check::view::{Conn, Rpc, View};
 use crate::json::Json;
 use crate::trace::event::Event;
 
@@ -36,7 +36,8 @@ pub(in crate::check) fn tools_stream<'a>(conn: &Conn<'a>) -> Option<(&'a Event, 
         let line = event.json();
         let is =
             line.as_ref().and_then(|line| line.str("method")) == Some("notifications/subscriptions/acknowledged");
-        is && after(event, request.event)
+        // The stream of the host's lines and that of the server's have no common order, but an answer has its question.
+        is && event.n > request.event.n
     };
     let acknowledged = conn.events.iter().find(acknowledged)?;
     Some((request.event, acknowledged))

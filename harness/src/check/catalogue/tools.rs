@@ -2,7 +2,7 @@
 
 use crate::check::gates::{self, Gate};
 use crate::check::sheet::{Sheet, Tally};
-use crate::check::view::{Conn, Emitted, Rpc, Run, View, after};
+use crate::check::view::{Conn, Emitted, Line, Rpc, Run, View, after};
 use crate::check::{arguments, once, schema, stable_list};
 use crate::json::Json;
 use crate::rpc::Message;
@@ -208,22 +208,20 @@ fn refetched(view: &View<'_>) -> Tally {
     let mut tally = Tally::default();
     for run in &view.runs {
         for conn in &run.conns {
-            let changed = conn.lines.iter().find(|line| {
-                matches!(&line.message, Message::Notification { method, .. } if method == "notifications/tools/list_changed")
-            });
-            let Some(changed) = changed else { continue };
-            let again = run
-                .conns_of(conn.server)
-                .flat_map(|conn| &conn.rpcs)
-                .find(|rpc| rpc.method == "tools/list" && after(rpc.event, changed.event));
-            let later = run.main_line().find(|exchange| after(exchange.event, changed.event));
-            match (again, later) {
-                (Some(again), _) => tally.holds([changed.event, again.event]),
-                (None, Some(later)) => {
-                    let reason = format!("the changed list of `{}` was not asked for again", conn.server);
-                    tally.fails(reason, [changed.event, later.event]);
-                }
-                (None, None) => {}
+            let is_change = |line: &&Line<'_>| matches!(&line.message, Message::Notification { method, .. } if method == "notifications/tools/list_changed");
+            let again = |changed: &Event| {
+                let later = |rpc: &&Rpc<'_>| rpc.method == "tools/list" && after(rpc.event, changed);
+                run.conns_of(conn.server).flat_map(|conn| &conn.rpcs).find(later)
+            };
+            let changes: Vec<_> = conn.lines.iter().filter(is_change).map(|line| line.event).collect();
+            let Some(first) = changes.first() else { continue };
+            let later = run.main_line().find(|exchange| after(exchange.event, first));
+            if let (None, Some(later)) = (again(first), later) {
+                let reason = format!("the changed list of `{}` was not asked for again", conn.server);
+                tally.fails(reason, [*first, later.event]);
+            }
+            for (changed, again) in changes.iter().filter_map(|changed| Some((*changed, again(changed)?))) {
+                tally.holds([changed, again.event]);
             }
         }
     }

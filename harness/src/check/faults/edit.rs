@@ -119,6 +119,13 @@ impl Tape {
         Some(())
     }
 
+    /// Changes an event and all behind it.
+    pub(in crate::check) fn all_after(&mut self, n: u32, mut change: impl FnMut(&mut Event)) -> Option<()> {
+        let at = self.place(n)?;
+        self.events[at..].iter_mut().for_each(&mut change);
+        Some(())
+    }
+
     /// Changes the payload of an event, which is JSON.
     pub(in crate::check) fn json(&mut self, n: u32, change: impl FnOnce(&mut Json)) -> Option<()> {
         let at = self.place(n)?;

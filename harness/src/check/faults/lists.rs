@@ -8,6 +8,7 @@ use crate::plan::Plan;
 use crate::rpc::Message;
 use crate::scenario::ast::{ToolRef, Verb};
 use crate::trace::Trace;
+use crate::trace::event::Event;
 
 pub(super) const FAULTS: &[TraceFault] = &[
     fault(
@@ -279,10 +280,20 @@ fn offered_once_more(body: &mut Json, exchange: &Exchange<'_>, word: &str) {
     });
 }
 
-fn without(body: &mut Json, names: &[&str]) {
+pub(super) fn without(body: &mut Json, names: &[&str]) {
     arrays(body, &mut |items| {
         items.retain(|item| !is_offer(item) || !item.str("name").is_some_and(|name| names.contains(&name)))
     });
+}
+
+/// How a tool was offered in a model request.
+pub(super) fn offered_as(request: &Event, name: &str) -> Option<Json> {
+    let mut found = None;
+    arrays(&mut request.json()?, &mut |items| {
+        let entry = items.iter().find(|item| is_offer(item) && item.str("name") == Some(name));
+        found = found.take().or(entry.cloned());
+    });
+    found
 }
 
 fn is_offer(item: &Json) -> bool {

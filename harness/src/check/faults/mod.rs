@@ -10,6 +10,7 @@ mod gates;
 mod given_up;
 mod hop;
 mod lists;
+mod live;
 mod opening;
 mod process;
 mod told;
@@ -44,6 +45,7 @@ const TABLES: &[&[TraceFault]] = &[
     asked::FAULTS,
     envelope::FAULTS,
     lists::FAULTS,
+    live::FAULTS,
     hop::FAULTS,
     told::FAULTS,
     gates::FAULTS,

@@ -177,27 +177,43 @@ fn alive_at_first_request(run: &Run<'_>, key: &str, wanted: u32) -> Tally {
     tally
 }
 
-/// The time between two changes of a server by the steps. What a `list` step says of its tools holds from the change before it to
-/// the one behind it.
+/// The time between two changes of a server: by the steps, or by a restart as something else. What a `list` step says of its
+/// tools holds from the change before it to the one behind it.
 struct Window<'a> {
     from: Option<&'a Event>,
     to: Option<&'a Event>,
+    restarts: Vec<&'a Event>,
 }
 
 impl<'a> Window<'a> {
     fn of(run: &Run<'a>, key: &str, step: usize) -> Self {
         let changes = || run.of(Kind::Change).filter(|change| change.server.as_deref() == Some(key));
         let place = |change: &Event| change.step.map(|at| at as usize);
+        let generations = run.server(key).map(|server| server.script.generations.as_slice()).unwrap_or_default();
+        let begins = |nth: usize| generations.iter().any(|generation| generation.from as usize == nth);
+        let starts = run.of(Kind::ServerStart).filter(|start| start.server.as_deref() == Some(key));
         Self {
             from: changes().filter(|change| place(change) < Some(step)).last(),
             to: changes().find(|change| place(change) > Some(step)),
+            restarts: starts.zip(1..).filter(|(_, nth)| begins(*nth)).map(|(start, _)| start).collect(),
         }
     }
 
-    /// Whether a request belongs to it. The request whose reply is held for a change was made before it.
-    fn has(&self, exchange: &Exchange<'_>) -> bool {
-        self.from.is_none_or(|from| after(exchange.event, from))
-            && self.to.is_none_or(|to| !after(exchange.event, to))
+    /// The requests that belong to it, of those from some turn on. The request whose reply is held for a change was made
+    /// before it.
+    fn within<'r>(&self, exchanges: impl Iterator<Item = &'r Exchange<'a>>) -> Vec<&'r Exchange<'a>>
+    where
+        'a: 'r,
+    {
+        let mut exchanges: Vec<_> = exchanges
+            .filter(|exchange| self.from.is_none_or(|from| after(exchange.event, from)))
+            .filter(|exchange| self.to.is_none_or(|to| !after(exchange.event, to)))
+            .collect();
+        if let Some(first) = exchanges.first().map(|exchange| exchange.event) {
+            let restart = self.restarts.iter().find(|start| after(start, first));
+            exchanges.retain(|exchange| restart.is_none_or(|start| !after(exchange.event, start)));
+        }
+        exchanges
     }
 }
 
@@ -211,10 +227,8 @@ fn offered(
     // A step behind the last reply speaks of that one.
     let last = run.plan.turns.len().saturating_sub(1);
     let turn = run.plan.next_turns.get(step).map(|&turn| turn.min(last));
-    let window = Window::of(run, key, step);
-    let shows =
-        |exchange: &&Exchange<'_>| exchange.request.is_some() && exchange.turn >= turn && window.has(exchange);
-    let exchanges: Vec<&Exchange<'_>> = run.main_line().filter(shows).collect();
+    let later = run.main_line().filter(|exchange| exchange.request.is_some() && exchange.turn >= turn);
+    let exchanges = Window::of(run, key, step).within(later);
     if exchanges.is_empty() {
         return Judged::Untestable("the model was never asked after this step".to_owned());
     }

@@ -144,12 +144,10 @@ impl Host<'_> {
             ApiName::OpenaiResponses => {
                 self.history.extend(blocks.items().iter().cloned());
                 for (id, told) in told {
-                    let (content, _) = content(told);
-                    let texts: Vec<&str> = content.iter().filter_map(|block| block.str("text")).collect();
                     self.history.push(Json::object([
                         ("type", Json::from("function_call_output")),
                         ("call_id", id.into()),
-                        ("output", texts.join("\n").into()),
+                        ("output", output(&content(told).0)),
                     ]));
                 }
             }
@@ -193,6 +191,23 @@ fn content(told: &Told) -> (Vec<Json>, bool) {
             (content, result.get("isError").and_then(Json::as_bool).unwrap_or(false))
         }
     }
+}
+
+/// The content as the Responses API wants it: one text, or parts where there is more than texts.
+fn output(content: &[Json]) -> Json {
+    let texts: Vec<&str> = content.iter().filter_map(|block| block.str("text")).collect();
+    if texts.len() == content.len() {
+        return texts.join("\n").into();
+    }
+    let part = |block: &Json| match block.str("text") {
+        Some(text) => Json::object([("type", "input_text"), ("text", text)]),
+        None => {
+            let of = |key: &str| block.at(&["source", key]).and_then(Json::as_str).unwrap_or_default().to_owned();
+            let url = format!("data:{};base64,{}", of("media_type"), of("data"));
+            Json::object([("type", "input_image"), ("image_url", &url)])
+        }
+    };
+    Json::array(content.iter().map(part))
 }
 
 /// The schema as the Responses API wants it: with properties, be they none.

@@ -38,6 +38,7 @@ pub(super) struct Link {
     /// Whether its list has changed since it was last asked for, and whether a change was followed in this turn.
     changed: bool,
     followed: bool,
+    listing: bool,
 }
 
 pub(super) struct Host<'p> {
@@ -56,6 +57,8 @@ pub(super) struct Host<'p> {
     conns: u32,
     /// The user has interrupted the turn.
     interrupted: bool,
+    /// What servers said, with the index of each, until somebody takes it.
+    inbox: Vec<(usize, Json)>,
 }
 
 /// What a call came to.
@@ -88,6 +91,7 @@ pub(super) fn play(plan: &Plan, habits: Habits) -> Vec<Event> {
             now: Instant::now(),
             conns: 0,
             interrupted: false,
+            inbox: Vec::new(),
         };
         host.run();
         tape = host.tape;
@@ -143,6 +147,7 @@ impl Host<'_> {
             requests: HashMap::new(),
             changed: false,
             followed: false,
+            listing: false,
         });
         self.open(at);
     }
@@ -203,15 +208,18 @@ impl Host<'_> {
     }
 
     fn list(&mut self, at: usize) {
-        self.links[at].tools.clear();
         self.links[at].was_listed = true;
+        self.links[at].listing = true;
+        let mut listed = Vec::new();
         let mut params = Json::empty();
         while let Some(Ok(page)) = self.request(at, "tools/list", params) {
             let tools = page.get("tools").map(Json::items).unwrap_or_default();
-            self.links[at].tools.extend(tools.iter().filter(|tool| tool.get("inputSchema").is_some()).cloned());
+            listed.extend(tools.iter().filter(|tool| tool.get("inputSchema").is_some()).cloned());
             let Some(cursor) = page.get("nextCursor") else { break };
             params = Json::object([("cursor", cursor.clone())]);
         }
+        self.links[at].tools = listed;
+        self.links[at].listing = false;
     }
 
     fn close(&mut self, at: usize) {
@@ -232,16 +240,16 @@ impl Host<'_> {
         let limit = self.plan.scenario.limits.call.unwrap_or(60_000);
         let patience = self.now + Duration::from_millis(limit.into());
         let is_answer = |message: &Json| message.get("id").and_then(Json::as_i64) == Some(id);
-        let mut answer = self.line(at, &line).into_iter().find(is_answer);
-        // Whoever waits lets time pass, and then something may be done that brings the answer.
-        while answer.is_none() && self.links[at].alive && !self.interrupted {
-            let Some(timer) = self.director.timer().filter(|timer| *timer < patience) else { break };
-            self.now = self.now.max(timer);
-            let told = self.direct();
-            answer =
-                told.into_iter().find(|(of, message)| *of == at && is_answer(message)).map(|(_, message)| message);
-        }
-        let answer = answer?;
+        self.line(at, &line);
+        let answer = loop {
+            if let Some(place) = self.inbox.iter().position(|(of, message)| *of == at && is_answer(message)) {
+                break self.inbox.remove(place).1;
+            }
+            // Whoever waits lets time pass, and then something may be done that brings the answer.
+            let timer = self.director.timer().filter(|timer| *timer < patience);
+            self.now = self.now.max(timer.filter(|_| self.links[at].alive && !self.interrupted)?);
+            self.direct();
+        };
         Some(match (answer.get("result"), answer.get("error")) {
             (Some(result), _) => Ok(result.clone()),
             (None, error) => Err(error.cloned().unwrap_or(Json::Null)),
@@ -269,7 +277,7 @@ impl Host<'_> {
         (id, line)
     }
 
-    fn line(&mut self, at: usize, line: &Json) -> Vec<Json> {
+    fn line(&mut self, at: usize, line: &Json) {
         self.tape.tick();
         let bytes = line.to_bytes();
         let link = &mut self.links[at];
@@ -280,21 +288,27 @@ impl Host<'_> {
             self.links[at].requests.insert(id.to_string(), n);
         }
         let acts = self.links[at].server.line(conn, &bytes);
-        let mut sent = self.perform(at, acts);
-        sent.iter().for_each(|message| self.answer(at, message));
-        sent.extend(self.direct().into_iter().filter(|(of, _)| *of == at).map(|(_, message)| message));
-        sent
+        let sent = self.perform(at, acts);
+        self.hear_server(at, sent);
+        self.direct();
     }
 
-    /// Does what the director says, and gives what servers then say.
-    fn direct(&mut self) -> Vec<(usize, Json)> {
-        let mut sent = Vec::new();
+    /// Takes in what a server says: responses wait for whoever asked, all else is answered at once.
+    fn hear_server(&mut self, at: usize, sent: Vec<Json>) {
+        let (own, answers): (Vec<Json>, Vec<Json>) =
+            sent.into_iter().partition(|message| message.get("method").is_some());
+        self.inbox.extend(answers.into_iter().map(|message| (at, message)));
+        own.iter().for_each(|message| self.answer(at, message));
+    }
+
+    /// Does what the director says.
+    fn direct(&mut self) {
         loop {
             while let Some(event) = self.tape.events.get(self.shown) {
                 self.director.see(event, self.now);
                 self.shown += 1;
             }
-            let Some(direction) = self.director.next(self.now, || Load::Calm) else { return sent };
+            let Some(direction) = self.director.next(self.now, || Load::Calm) else { return };
             self.tape.tick();
             let acts: Vec<(usize, u32, Act)> = match direction {
                 Direction::Interrupt { step } => {
@@ -336,9 +350,8 @@ impl Host<'_> {
             };
             for (at, conn, act) in acts {
                 assert_eq!(conn, self.links[at].conn, "a dead connection has nothing to say");
-                let told = self.perform(at, vec![act]);
-                told.iter().for_each(|message| self.answer(at, message));
-                sent.extend(told.into_iter().map(|message| (at, message)));
+                let sent = self.perform(at, vec![act]);
+                self.hear_server(at, sent);
             }
         }
     }
@@ -348,7 +361,8 @@ impl Host<'_> {
     fn answer(&mut self, at: usize, message: &Json) {
         if message.str("method") == Some("notifications/tools/list_changed") {
             // One change in a turn is followed at once; further ones can wait until the model is asked.
-            if std::mem::replace(&mut self.links[at].followed, true) {
+            let busy = self.links[at].listing;
+            if std::mem::replace(&mut self.links[at].followed, true) || busy {
                 self.links[at].changed = true;
             } else {
                 self.list(at);
@@ -379,22 +393,34 @@ impl Host<'_> {
                 Act::Stderr(text) => {
                     self.tape.write(Kind::ServerErr, Some((&key, conn)), None, Some(text), Json::Null);
                 }
-                Act::Exit(code) => {
-                    let data = Json::object([("code", Json::from(code)), ("by", "script".into())]);
-                    self.tape.write(Kind::ServerExit, Some((&key, conn)), None, None, data);
-                    let by = Json::object([("by", "server")]);
-                    self.tape.write(Kind::WireClosed, Some((&key, conn)), None, None, by);
-                    self.links[at].alive = false;
-                }
+                Act::Exit(code) => self.server_ends(at, ("code", code.into())),
+                Act::Kill(name) => self.server_ends(at, ("signal", name.into())),
                 Act::Timer { token, .. } => {
                     self.tape.tick();
                     let acts = self.links[at].server.timer(conn, token);
                     sent.extend(self.perform(at, acts));
                 }
-                other => panic!("no scenario needs {other:?} here"),
+                Act::Raw(bytes) => {
+                    let raw = Json::object([("raw", true)]);
+                    self.tape.write(Kind::ToHost, Some((&key, conn)), None, Some(bytes), raw);
+                }
+                Act::CloseStdout => {
+                    let by = Json::object([("by", "server")]);
+                    self.tape.write(Kind::WireClosed, Some((&key, conn)), None, None, by);
+                    self.links[at].alive = false;
+                }
             }
         }
         sent
+    }
+
+    fn server_ends(&mut self, at: usize, how: (&str, Json)) {
+        let (key, conn) = (self.links[at].key.clone(), self.links[at].conn);
+        let data = Json::object([how, ("by", "script".into())]);
+        self.tape.write(Kind::ServerExit, Some((&key, conn)), None, None, data);
+        let by = Json::object([("by", "server")]);
+        self.tape.write(Kind::WireClosed, Some((&key, conn)), None, None, by);
+        self.links[at].alive = false;
     }
 
     /// Talks to the model until it has said its last word; a stop by signal gives the signal.

@@ -4,7 +4,7 @@ mod given_up;
 mod model;
 mod wire;
 
-pub(crate) use model::{Emitted, Exchange, HopCall, Question, markers};
+pub(crate) use model::{Emitted, Exchange, HopCall, Offered, Question, markers};
 pub(crate) use wire::{Conn, Line, Rpc, Side};
 
 use std::rc::Rc;

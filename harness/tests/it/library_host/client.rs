@@ -23,7 +23,7 @@ const MODERN: &str = "2026-07-28";
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How long a server may take to end by itself.
-const PARTING: Duration = Duration::from_millis(500);
+const PARTING: Duration = Duration::from_secs(2);
 
 /// Why a request has no result.
 pub(super) enum Failed {
@@ -49,6 +49,8 @@ pub(super) struct Client {
     child: Child,
     input: Arc<Mutex<Option<ChildStdin>>>,
     responses: Receiver<Json>,
+    /// Responses that came before anybody waited for them.
+    early: Vec<Json>,
     era: Era,
     /// Whether the server declares tools; another has none to list.
     has_tools: bool,
@@ -78,7 +80,8 @@ impl Client {
         let reader = Reader { era, input: Arc::clone(&input), sender, changed: Arc::clone(&changed) };
         let output = child.stdout.take().unwrap();
         thread::spawn(move || reader.read(output));
-        let mut client = Self { child, input, responses, era, has_tools: false, changed, last: 0 };
+        let mut client =
+            Self { child, input, responses, early: Vec::new(), era, has_tools: false, changed, last: 0 };
         let opened = match era {
             Era::Legacy => client.shake_hands(limit),
             Era::Modern => client.discover(limit),
@@ -139,25 +142,34 @@ impl Client {
         self.request("tools/list", params, None)
     }
 
-    pub(super) fn call(
-        &mut self,
-        name: &str,
-        input: Option<Json>,
-        limit: Option<Duration>,
-    ) -> Result<Json, Failed> {
+    /// Sends a call, and gives its id.
+    pub(super) fn start_call(&mut self, name: &str, input: Option<Json>) -> Result<i64, Failed> {
         let mut params = Json::object([("name", name)]);
         if let Some(input) = input {
             params.set("arguments", input);
         }
-        self.request("tools/call", params, limit)
+        self.send("tools/call", params).ok_or(Failed::Gone)
+    }
+
+    /// The result of a call that was sent.
+    pub(super) fn finish_call(&mut self, id: i64, limit: Option<Duration>) -> Result<Json, Failed> {
+        self.wait(id, "tools/call", limit)
     }
 
     fn request(&mut self, method: &str, params: Json, limit: Option<Duration>) -> Result<Json, Failed> {
-        let Some(id) = self.send(method, params) else { return Err(Failed::Gone) };
+        let id = self.send(method, params).ok_or(Failed::Gone)?;
+        self.wait(id, method, limit)
+    }
+
+    fn wait(&mut self, id: i64, method: &str, limit: Option<Duration>) -> Result<Json, Failed> {
+        let is_it = |response: &Json| response.get("id").and_then(Json::as_i64) == Some(id);
         let deadline = Instant::now() + limit.unwrap_or(PATIENCE);
-        loop {
-            let response = match self.responses.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
-                Ok(response) => response,
+        let response = loop {
+            if let Some(at) = self.early.iter().position(is_it) {
+                break self.early.remove(at);
+            }
+            match self.responses.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+                Ok(response) => self.early.push(response),
                 Err(RecvTimeoutError::Disconnected) => return Err(Failed::Gone),
                 Err(RecvTimeoutError::Timeout) => {
                     if method != "initialize" {
@@ -166,21 +178,17 @@ impl Client {
                     }
                     return Err(Failed::TimedOut);
                 }
-            };
-            // What answers an older request comes too late.
-            if response.get("id").and_then(Json::as_i64) != Some(id) {
-                continue;
             }
-            return match (response.get("result"), response.get("error")) {
-                (Some(result), _) => match result.str("resultType") {
-                    None | Some("complete") => Ok(result.clone()),
-                    Some(other) => Err(Failed::Rpc(format!("a result of type {other}, which is not understood"))),
-                },
-                (None, error) => {
-                    let message = error.and_then(|error| error.str("message")).unwrap_or("an error");
-                    Err(Failed::Rpc(message.to_owned()))
-                }
-            };
+        };
+        match (response.get("result"), response.get("error")) {
+            (Some(result), _) => match result.str("resultType") {
+                None | Some("complete") => Ok(result.clone()),
+                Some(other) => Err(Failed::Rpc(format!("a result of type {other}, which is not understood"))),
+            },
+            (None, error) => {
+                let message = error.and_then(|error| error.str("message")).unwrap_or("an error");
+                Err(Failed::Rpc(message.to_owned()))
+            }
         }
     }
 

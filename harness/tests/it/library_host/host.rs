@@ -39,8 +39,26 @@ pub(super) enum Lie {
     Breaks,
 }
 
+/// How the uses of one turn are carried out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pace {
+    OneByOne,
+    AtOnce,
+}
+
+/// A tool use on its way.
+enum Begun {
+    Sent {
+        server: usize,
+        id: i64,
+    },
+    /// It never went to a server.
+    Told(Told),
+}
+
 pub(super) struct Witness {
     lie: Lie,
+    pace: Pace,
     servers: Vec<Server>,
     permissions: Permissions,
     call_limit: Option<Duration>,
@@ -70,7 +88,11 @@ enum Gate {
 
 impl Witness {
     pub(super) fn new(lie: Lie) -> Self {
-        Self { lie, servers: Vec::new(), permissions: Permissions::default(), call_limit: None }
+        Self::with(lie, Pace::OneByOne)
+    }
+
+    pub(super) fn with(lie: Lie, pace: Pace) -> Self {
+        Self { lie, pace, servers: Vec::new(), permissions: Permissions::default(), call_limit: None }
     }
 
     fn gate(&self, server: &str, tool: &str) -> Gate {
@@ -93,6 +115,79 @@ impl Witness {
             server.tools.iter().filter(|tool| tool.published == published).map(move |tool| (at, tool.clone()))
         });
         found.next()
+    }
+
+    /// Sends the call of a tool use, where no gate is in its way.
+    fn begin(&mut self, tool_use: &ToolUse, user: &dyn User) -> Result<Begun, HostError> {
+        match self.lie {
+            Lie::Panics => panic!("the witness was told to panic"),
+            Lie::Hangs => loop {
+                thread::park();
+            },
+            Lie::Breaks => return Err(HostError::new("the witness was told to break")),
+            _ => {}
+        }
+        let Some((at, tool)) = self.find(&tool_use.name) else {
+            return Ok(Begun::Told(Told::failure(format!("there is no tool {}", tool_use.name))));
+        };
+        let text = tool_use.input_text();
+        let input = match tool_use.input() {
+            Some(input) if input.is_object() => Some(input.clone()),
+            None if text.is_empty() => None,
+            _ => {
+                return Ok(Begun::Told(Told::refused(
+                    RefusedBy::Schema,
+                    format!("the arguments are no JSON object: {text}"),
+                )));
+            }
+        };
+        match self.gate(&self.servers[at].name, &tool.registered) {
+            Gate::Closed if self.lie != Lie::CallsDenied => {
+                return Ok(Begun::Told(Told::refused(RefusedBy::Permission, "a rule forbids this tool")));
+            }
+            Gate::Ask if self.lie != Lie::NeverAsks => match user.ask(&Question::about(tool_use))? {
+                Answer::Deny => {
+                    return Ok(Begun::Told(Told::refused(RefusedBy::User, "the user does not want this")));
+                }
+                Answer::Allow => {}
+                Answer::Always => self.permissions.allow.push(ToolPattern {
+                    server: Some(self.servers[at].name.clone()),
+                    tool: Some(tool.registered.clone()),
+                }),
+            },
+            _ => {}
+        }
+        let name = if self.lie == Lie::PublishedOnTheWire { &tool.published } else { &tool.registered };
+        let input = if self.lie == Lie::ChangesArguments { input.map(stringly) } else { input };
+        let begun = match &mut self.servers[at].client {
+            Some(client) => client.start_call(name, input),
+            None => Err(Failed::Gone),
+        };
+        Ok(match begun {
+            Ok(id) => Begun::Sent { server: at, id },
+            Err(failed) => Begun::Told(Told::failure(failed.text())),
+        })
+    }
+
+    /// What the model is told in the end.
+    fn end(&mut self, begun: Begun) -> Result<Told, HostError> {
+        let (server, id) = match begun {
+            Begun::Told(told) => return Ok(told),
+            Begun::Sent { server, id } => (server, id),
+        };
+        let called = match &mut self.servers[server].client {
+            Some(client) => client.finish_call(id, self.call_limit),
+            None => Err(Failed::Gone),
+        };
+        match called {
+            Ok(mut result) => {
+                if self.lie == Lie::HidesErrors {
+                    result.set("isError", false);
+                }
+                Told::result(&result)
+            }
+            Err(failed) => Ok(Told::failure(failed.text())),
+        }
     }
 }
 
@@ -122,57 +217,19 @@ impl Host for Witness {
     }
 
     fn call(&mut self, tool_use: &ToolUse, user: &dyn User) -> Result<Told, HostError> {
-        match self.lie {
-            Lie::Panics => panic!("the witness was told to panic"),
-            Lie::Hangs => loop {
-                thread::park();
-            },
-            Lie::Breaks => return Err(HostError::new("the witness was told to break")),
-            _ => {}
-        }
-        let Some((at, tool)) = self.find(&tool_use.name) else {
-            return Ok(Told::failure(format!("there is no tool {}", tool_use.name)));
-        };
-        let text = tool_use.input_text();
-        let input = match tool_use.input() {
-            Some(input) if input.is_object() => Some(input.clone()),
-            None if text.is_empty() => None,
-            _ => return Ok(Told::refused(RefusedBy::Schema, format!("the arguments are no JSON object: {text}"))),
-        };
-        match self.gate(&self.servers[at].name, &tool.registered) {
-            Gate::Closed if self.lie != Lie::CallsDenied => {
-                return Ok(Told::refused(RefusedBy::Permission, "a rule forbids this tool"));
-            }
-            Gate::Ask if self.lie != Lie::NeverAsks => match user.ask(&Question::about(tool_use))? {
-                Answer::Deny => return Ok(Told::refused(RefusedBy::User, "the user does not want this")),
-                Answer::Allow => {}
-                Answer::Always => self.permissions.allow.push(ToolPattern {
-                    server: Some(self.servers[at].name.clone()),
-                    tool: Some(tool.registered.clone()),
-                }),
-            },
-            _ => {}
-        }
-        let name = if self.lie == Lie::PublishedOnTheWire { &tool.published } else { &tool.registered };
-        let input = if self.lie == Lie::ChangesArguments { input.map(stringly) } else { input };
-        let called = match &mut self.servers[at].client {
-            Some(client) => client.call(name, input, self.call_limit),
-            None => Err(Failed::Gone),
-        };
-        match called {
-            Ok(mut result) => {
-                if self.lie == Lie::HidesErrors {
-                    result.set("isError", false);
-                }
-                Told::result(&result)
-            }
-            Err(failed) => Ok(Told::failure(failed.text())),
-        }
+        let begun = self.begin(tool_use, user)?;
+        self.end(begun)
     }
 
     fn turn(&mut self, uses: &[ToolUse], user: &dyn User) -> Result<Vec<Told>, HostError> {
-        let mut told: Vec<Told> =
-            uses.iter().map(|tool_use| self.call(tool_use, user)).collect::<Result<_, _>>()?;
+        let mut told: Vec<Told> = match self.pace {
+            Pace::OneByOne => uses.iter().map(|tool_use| self.call(tool_use, user)).collect::<Result<_, _>>()?,
+            Pace::AtOnce => {
+                let begun: Vec<Begun> =
+                    uses.iter().map(|tool_use| self.begin(tool_use, user)).collect::<Result<_, _>>()?;
+                begun.into_iter().map(|begun| self.end(begun)).collect::<Result<_, _>>()?
+            }
+        };
         if self.lie == Lie::SwapsResults {
             told.reverse();
         }

@@ -6,7 +6,7 @@ use hopcheck::check::finding::{Finding, Level, Outcome, Place, Verdict};
 use hopcheck::diagnostic::Source;
 use hopcheck::json::Json;
 use hopcheck::plan::PlanKey;
-use hopcheck::report::{self, Change, ChangeKind, Report, RunReport, Snapshots};
+use hopcheck::report::{self, Change, ChangeKind, Report, RunReport, Snapshots, Stale};
 use hopcheck::revision::{Revision, Transport};
 use hopcheck::schema::Schema;
 use hopcheck::trace::Header;
@@ -183,6 +183,12 @@ fn runs() -> Vec<RunReport> {
             ]
         })
         .collect();
+    runs[0].known.insert(0, "rounded".to_owned());
+    runs[0].stale.push(Stale {
+        requirement: "hop.once".to_owned(),
+        message: "passes now".to_owned(),
+        at: place(),
+    });
     for level in Level::ALL {
         for verdict in Verdict::ALL {
             runs[0].findings.extend([finding(level, verdict, None), finding(level, verdict, Some(place()))]);
@@ -218,8 +224,16 @@ fn every_report_is_accepted() {
 fn a_report_with_another_member_less_or_more_is_refused() {
     let validator = validator(Schema::Report);
     let good = lossy(&report::json(Report { runs: &runs(), snapshots: Some(&snapshots()) }));
-    let places =
-        ["", "/summary", "/runs/0", "/runs/0/host", "/runs/0/findings/0", "/snapshots", "/snapshots/changes/0"];
+    let places = [
+        "",
+        "/summary",
+        "/runs/0",
+        "/runs/0/host",
+        "/runs/0/findings/0",
+        "/runs/0/stale/0",
+        "/snapshots",
+        "/snapshots/changes/0",
+    ];
     for place in places {
         let members: Vec<String> = good.pointer(place).unwrap().as_object().unwrap().keys().cloned().collect();
         // Only a run that compares transcripts tells of them.

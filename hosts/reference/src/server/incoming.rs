@@ -61,6 +61,13 @@ impl Server {
             "notifications/tools/list_changed"
                 if self.concerns_us(params) && !self.lies.tell(Fault::IgnoreListChanged) =>
             {
+                if self.lies.tell(Fault::MissEarlyChange) && self.listing.is_some() {
+                    return;
+                }
+                if self.lies.tell(Fault::RefreshForever) {
+                    self.owed += 1;
+                    return self.list_what_is_owed();
+                }
                 if self.is_ready() && self.listing.is_none() && !self.followed {
                     self.followed = true;
                     self.list();

@@ -5,8 +5,10 @@ use std::time::Instant;
 use serde_json::value::RawValue;
 
 use super::{Era, Server};
+use crate::fault::Fault;
 use crate::list::{After, Listing};
 use crate::rpc::{self, RpcError};
+use crate::tool::Tool;
 
 /// How the walk over the pages ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,6 +59,25 @@ impl Server {
         }
     }
 
+    /// The lie about announcements: there is a list for each.
+    pub(super) fn list_what_is_owed(&mut self) {
+        if self.owed > 0 && self.is_ready() && self.listing.is_none() {
+            self.owed -= 1;
+            self.list();
+        }
+    }
+
+    /// The lies about a list that takes the place of another.
+    fn bend_list(&mut self, before: Vec<Tool>) {
+        for old in before {
+            match self.tools.iter_mut().find(|tool| tool.name == old.name) {
+                Some(tool) if self.lies.tell(Fault::KeepFirstEntry) => *tool = old,
+                None if self.lies.tell(Fault::KeepRemovedTools) => self.tools.push(old),
+                _ => {}
+            }
+        }
+    }
+
     pub(super) fn finish_list(&mut self, walk: Walk) {
         let Some(listing) = self.listing.take() else {
             return;
@@ -69,13 +90,15 @@ impl Server {
         }
         // Half of a new list is better than nothing, but not better than the whole of the one before.
         if walk == Walk::Complete || !self.listed {
-            self.tools = listing.tools;
+            let before = std::mem::replace(&mut self.tools, listing.tools);
+            self.bend_list(before);
             self.list_version += 1;
         }
         if walk == Walk::Broken {
             crate::note(&format!("server {}: the tool list could not be read to its end", self.name));
         }
         self.listed = true;
+        self.list_what_is_owed();
         let fresh_for = if self.era == Era::Modern { listing.fresh_for } else { None };
         self.stale_at = fresh_for.map(|fresh_for| Instant::now() + fresh_for);
     }

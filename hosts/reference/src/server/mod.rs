@@ -97,6 +97,10 @@ pub(crate) struct Server {
     followed: bool,
     /// When the list is too old to be used again.
     stale_at: Option<Instant>,
+    /// The last call, for the lie about answered ones.
+    last_call: Option<u64>,
+    /// Lists that are still to be read, for the lie about announcements.
+    owed: u32,
 }
 
 impl Server {
@@ -125,6 +129,8 @@ impl Server {
             changed: false,
             followed: false,
             stale_at: None,
+            last_call: None,
+            owed: 0,
         }
     }
 
@@ -172,7 +178,7 @@ impl Server {
         if self.is_ready() && self.process.as_mut().is_some_and(Process::has_ended) {
             self.fail("exited");
         }
-        matches!(self.state, State::Failed(_)) && self.listed
+        matches!(self.state, State::Failed(_)) && self.listed && !self.lies.tell(Fault::NeverRestart)
     }
 
     /// Why there is no connection.
@@ -247,7 +253,15 @@ impl Server {
         let deadline = Instant::now() + self.limits.call;
         let id = self.take_id();
         let id = if self.lies.tell(Fault::ReuseRequestId) { 1 } else { id };
+        self.last_call = Some(id);
         self.send(&rpc::request(id, "tools/call", params.as_deref()), deadline).then_some(id)
+    }
+
+    /// The lie about answered calls: the last call is cancelled, which has its answer.
+    pub(crate) fn cancel_last_call(&mut self) {
+        if let Some(id) = self.last_call {
+            self.cancel(id, "no longer needed");
+        }
     }
 
     /// Tells the server that nobody waits for a request any more.

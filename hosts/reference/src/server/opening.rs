@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 use super::{Era, LONGEST_PROBE, Server, State};
 use crate::config::Protocol;
-use crate::fault::Fault;
+use crate::fault::{Fault, Lies};
 use crate::legacy::{self, Offers};
 use crate::modern::{self, Probe};
 use crate::rpc::{self, METHOD_NOT_FOUND, RpcError};
@@ -44,8 +44,11 @@ impl Server {
             // Before the list, so that no change can fall between the two.
             let id = self.take_id();
             self.subscription = Some(id);
-            let params = self.params("\"notifications\":{\"toolsListChanged\":true}", "");
+            let params = self.params(listen_params(self.lies), "");
             self.send(&rpc::request(id, "subscriptions/listen", params.as_deref()), self.start_by);
+        }
+        if self.listed && self.lies.tell(Fault::KeepDeadTools) {
+            return;
         }
         if offers.tools || self.lies.tell(Fault::ListWithoutCapability) {
             self.list();
@@ -90,4 +93,15 @@ impl Server {
             Err(reason) => self.fail(&reason),
         }
     }
+}
+
+/// What a stream for changes is opened for.
+fn listen_params(lies: Lies) -> &'static str {
+    if lies.tell(Fault::ListenToAll) {
+        return "\"notifications\":{\"toolsListChanged\":true,\"promptsListChanged\":true}";
+    }
+    if lies.tell(Fault::ListenToNothing) {
+        return "";
+    }
+    "\"notifications\":{\"toolsListChanged\":true}"
 }

@@ -1,3 +1,5 @@
+mod tutorial;
+
 use std::sync::Arc;
 
 use super::ast::*;
