@@ -109,7 +109,7 @@ fn read(path: &Path) -> (Plan, Trace) {
 
 fn judge(plan: &Plan, trace: Trace) -> Judged {
     let findings = check::judge(plan, &trace);
-    let (outcome, reason) = check::outcome(&trace, &findings);
+    let (outcome, reason) = check::outcome(plan, &trace, &findings);
     Judged { events: trace.events, findings, outcome, reason }
 }
 
