@@ -4,7 +4,7 @@ use super::finding::Verdict;
 use super::gates::{self, Gate};
 use super::sheet::{Sheet, Tally};
 use super::steps::connect;
-use super::view::{Emitted, Run, View, after};
+use super::view::{Emitted, Run, Search, View, after};
 use super::{arguments, errors, reading, stable_list};
 use crate::host::profile::SchemaGate;
 use crate::json::Json;
@@ -19,6 +19,7 @@ pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>) {
         published_names(view),
         "tools are offered under the names of the host's rule",
     );
+    sheet.close("claim.07-deferred-table", deferred(view), "no definition was shown before it was searched for");
     sheet.close("claim.08-no-schema-no-offer", no_schema(view), "a tool without a schema was not offered");
     sheet.close(
         "claim.09-two-doors",
@@ -33,8 +34,17 @@ pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>) {
 
 /// Why a claim is none of this host's, where it is not.
 pub(super) fn not_applicable(id: &str, plan: &Plan) -> Option<(Verdict, String)> {
-    let unclaimed = id == "claim.09-two-doors" && plan.profile.claims.schema_gate == SchemaGate::Unclaimed;
-    unclaimed.then(|| (Verdict::NotApplicable, format!("{} claims no schema gate", plan.profile.name)))
+    let claims = &plan.profile.claims;
+    if id == "expect.search" && plan.searches.is_empty() {
+        let reason = format!("on the surface {} nothing is searched for", plan.profile.model.surface.as_str());
+        return Some((Verdict::NotApplicable, reason));
+    }
+    let missing = match id {
+        "claim.07-deferred-table" if claims.published != Some("search") => "deferral",
+        "claim.09-two-doors" if claims.schema_gate == SchemaGate::Unclaimed => "schema gate",
+        _ => return None,
+    };
+    Some((Verdict::NotApplicable, format!("{} claims no {missing}", plan.profile.name)))
 }
 
 /// Servers were opened and listed and the model was asked, and nothing was called before the model used a tool.
@@ -84,6 +94,31 @@ fn published_names(view: &View<'_>) -> Tally {
                     tally.fails(format!("the wire carries `{name}`"), [asked.event, call.event]);
                 }
             }
+        }
+    }
+    tally
+}
+
+/// Before the first search was answered none of our tools was offered. That a search finds one is the witness that it was
+/// there to be offered; which others it brings is the host's business.
+fn deferred(view: &View<'_>) -> Tally {
+    let mut tally = Tally::default();
+    if view.plan.profile.claims.published != Some("search") {
+        return tally;
+    }
+    for run in view.judged() {
+        let found =
+            |search: &&Search<'_>| search.follow.is_some_and(|at| run.exchanges[at].offers(&search.planned.tool));
+        let answered = run.searches.iter().filter_map(|search| search.follow).min();
+        let (Some(found), Some(answered)) = (run.searches.iter().find(found), answered) else { continue };
+        let witness = found.follow.map(|at| run.exchanges[at].event);
+        let before: Vec<_> = run.exchanges[..answered].iter().filter(|exchange| exchange.main).collect();
+        match before.iter().find_map(|exchange| Some((exchange, exchange.offers.first()?))) {
+            Some((exchange, offer)) => {
+                let reason = format!("`{}` was offered before anything was searched for", offer.tool);
+                tally.fails(reason, [exchange.event]);
+            }
+            None => tally.holds(before.iter().map(|exchange| exchange.event).chain([found.reply]).chain(witness)),
         }
     }
     tally
@@ -156,7 +191,7 @@ fn precedence(view: &View<'_>) -> Tally {
     let mut tally = Tally::default();
     let Permissions::Rules(rules) = &view.plan.scenario.permissions else { return tally };
     for run in view.judged() {
-        for used in &run.uses {
+        for used in run.uses.iter().filter(|used| arguments::outcome(run, used) == Outcome::Assert) {
             let tool = &used.planned.tool;
             match &used.planned.kind {
                 UseKind::Deny { by } if *by != Some(DenyBy::Schema) && denies_beside(rules, tool) => {

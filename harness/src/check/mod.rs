@@ -11,10 +11,13 @@ mod arguments;
 mod catalogue;
 mod claims;
 mod clean_end;
+mod definition;
 mod errors;
 mod gates;
 mod isolation;
+mod json_rpc;
 mod lanes;
+mod offers;
 mod once;
 mod order;
 mod overlap;
@@ -52,6 +55,7 @@ pub fn judge(plan: &Plan, trace: &Trace) -> Vec<Finding> {
     errors::check(&view, &mut sheet);
     stable_list::check(&view, &mut sheet);
     gates::check(&view, &mut sheet);
+    json_rpc::check(&view, &mut sheet);
     isolation::check(&view, &mut sheet);
     clean_end::check(&view, &mut sheet);
     catalogue::check(&view, &mut sheet);
@@ -96,10 +100,10 @@ fn named(view: &View<'_>, sheet: &mut Sheet<'_>) {
 
 /// The outcome of a run, with the reason where it is an error.
 ///
-/// Only what is no fault of the host is an error: hopcheck failed, or somebody interrupted it. A crash, a hang or a
-/// flood of the host is a finding.
+/// Only what is no fault of the host is an error: hopcheck failed or said something wrong, or somebody interrupted it. A
+/// crash, a hang or a flood of the host is a finding.
 #[must_use]
-pub fn outcome(trace: &Trace, findings: &[Finding]) -> (Outcome, Option<String>) {
+pub fn outcome(plan: &Plan, trace: &Trace, findings: &[Finding]) -> (Outcome, Option<String>) {
     let of = |kind: Kind| trace.events.iter().find(|event| event.kind == kind);
     if let Some(failed) = of(Kind::Failed) {
         let message = failed.data.str("message").unwrap_or("hopcheck failed");
@@ -118,6 +122,9 @@ pub fn outcome(trace: &Trace, findings: &[Finding]) -> (Outcome, Option<String>)
     // about the host.
     if trace.events.last().is_none_or(|event| event.kind != Kind::RunEnd || event.data.get("then").is_some()) {
         return (Outcome::Error, Some("the trace ends before its run did".to_owned()));
+    }
+    if let Some(reason) = json_rpc::own_fault(plan, trace) {
+        return (Outcome::Error, Some(reason));
     }
     (Outcome::of(findings), None)
 }

@@ -1,10 +1,13 @@
 //! `hop.stable-list`: the offered set is all that the servers listed, less what has a reason, and the same on every turn.
+//!
+//! Where tools are searched for, offered means reachable: a search for the tool finds it. So what nobody has searched for is
+//! neither offered nor missing, what was searched for must have been found, and what was found stays.
 
 use std::collections::BTreeSet;
 
 use super::sheet::{Sheet, Tally};
 use super::steps::list::{self, Chain};
-use super::view::{Exchange, Run, View, after};
+use super::view::{Exchange, Run, Search, View, after};
 use crate::host::names::Names;
 use crate::json::Json;
 use crate::plan::Plan;
@@ -36,7 +39,11 @@ fn removals(view: &View<'_>) -> String {
         for exchange in run.main_line() {
             let listed = run.listed_before(exchange.event);
             for (tool, _) in listed.iter().filter(|(tool, _)| !exchange.offers(tool)) {
-                named.extend(removal(run.plan, tool, &listed).map(|reason| format!("`{tool}` for {reason}")));
+                let reason = removal(run.plan, tool, &listed);
+                // What is found later was never taken away.
+                let later = || run.main_line().any(|other| other.offers(tool));
+                let deferred = || (is_deferred(run, tool, exchange) && !later()).then_some("want of a search");
+                named.extend(reason.or_else(deferred).map(|reason| format!("`{tool}` for {reason}")));
             }
         }
     }
@@ -66,6 +73,9 @@ fn nothing_is_missing(run: &Run<'_>, exchanges: &[&Exchange<'_>], tally: &mut Ta
                 tally.holds([*answer, exchange.event]);
                 continue;
             }
+            if is_deferred(run, tool, exchange) {
+                continue;
+            }
             // A host that was not told to wait may have asked the model before it had read the list.
             let known = match waits_for(run, &tool.server) {
                 Waits::Yes => true,
@@ -79,6 +89,15 @@ fn nothing_is_missing(run: &Run<'_>, exchanges: &[&Exchange<'_>], tally: &mut Ta
             }
         }
     }
+}
+
+/// Whether tools are searched for, and this one was not before the request.
+pub(super) fn is_deferred(run: &Run<'_>, tool: &ToolRef, exchange: &Exchange<'_>) -> bool {
+    let searched = |search: &Search<'_>| {
+        let follow = search.follow.map(|at| &run.exchanges[at]);
+        search.planned.tool == *tool && follow.is_some_and(|follow| !after(follow.event, exchange.event))
+    };
+    run.plan.profile.model.surface.search().is_some() && !run.searches.iter().any(searched)
 }
 
 /// The set is that of all pages, so a list that was not read to its end is no list.

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::arguments;
+use super::offers;
 use super::reading;
 use super::sheet::Sheet;
 use super::stable_list::is_gated;
@@ -16,7 +17,8 @@ use crate::trace::event::{Event, Kind};
 pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>) {
     spawns(view, sheet);
     opening(view, sheet);
-    list_order(view, sheet);
+    offers::record(view, sheet);
+    environment(view, sheet);
     of_uses(view, sheet, "name-from", "published names were taken from", |_, used| {
         Some((used.name_from.clone(), vec![used.reply]))
     });
@@ -83,6 +85,33 @@ fn spawns(view: &View<'_>, sheet: &mut Sheet<'_>) {
     }
 }
 
+/// What of the host's own environment reaches its servers: names of variables that were given to the host, and that nobody
+/// configured for the server. The variables that a program needs to be found and to run are no news.
+fn environment(view: &View<'_>, sheet: &mut Sheet<'_>) {
+    const ORDINARY: [&str; 3] = ["HOME", "PATH", "LANG"];
+    let names = |event: &Event| -> BTreeSet<String> {
+        let names = event.data.get("env").map(Json::items).unwrap_or_default();
+        names.iter().filter_map(Json::as_str).map(str::to_owned).collect()
+    };
+    let mut passed = BTreeSet::new();
+    let mut evidence = Vec::new();
+    for run in view.judged() {
+        let Some(host) = run.of(Kind::HostStart).next() else { continue };
+        let own = names(host);
+        for start in run.of(Kind::ServerStart).filter(|start| start.data.get("env").is_some()) {
+            let given = names(start);
+            passed.extend(own.intersection(&given).filter(|name| !ORDINARY.contains(&name.as_str())).cloned());
+            evidence.extend([host, start]);
+        }
+    }
+    if !evidence.is_empty() {
+        let value =
+            if passed.is_empty() { "none".to_owned() } else { passed.into_iter().collect::<Vec<_>>().join(", ") };
+        let message = format!("variables of the host that reach servers: {value}");
+        sheet.record("environment-passed", value, message, evidence, None);
+    }
+}
+
 /// What a host says of itself when it opens a connection.
 fn opening(view: &View<'_>, sheet: &mut Sheet<'_>) {
     let mut probe = BTreeSet::new();
@@ -131,31 +160,6 @@ fn abort_signal<'a>(run: &Run<'a>, used: &Emitted<'a>) -> Option<(String, Vec<&'
     let cancelled = conn.cancellation(call);
     let value = if cancelled.is_some() { "sent" } else { "left out" };
     Some((value.to_owned(), [interrupt, call.event].into_iter().chain(cancelled).collect()))
-}
-
-/// The order of our offers, against that of the list, and over the turns.
-fn list_order(view: &View<'_>, sheet: &mut Sheet<'_>) {
-    let Some(run) = view.judged().next() else { return };
-    let exchanges: Vec<_> = run.main_line().filter(|exchange| exchange.offers.len() > 1).collect();
-    let Some(first) = exchanges.first() else { return };
-    let names = |at: usize| exchanges[at].offers.iter().map(|offer| &offer.published).collect::<Vec<_>>();
-    let given = names(0);
-    let listed: Vec<_> = run.listed_before(first.event).into_iter().map(|(tool, _)| tool).collect();
-    let places: Vec<_> =
-        first.offers.iter().filter_map(|offer| listed.iter().position(|tool| *tool == offer.tool)).collect();
-    let value = if (1..exchanges.len()).any(|at| names(at) != given) {
-        "changing"
-    } else if places.is_sorted() {
-        "listed"
-    } else if given.is_sorted() {
-        "sorted"
-    } else {
-        "other"
-    };
-    let prefix =
-        exchanges.last().and_then(|last| last.event.data.get("prefix")).and_then(Json::as_i64).unwrap_or(0);
-    let message = format!("the order of the offered tools is {value}; the last two requests share {prefix} bytes");
-    sheet.record("list-order", value, message, exchanges.iter().map(|exchange| exchange.event), None);
 }
 
 /// What stands between the model and a tool.

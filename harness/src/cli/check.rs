@@ -50,7 +50,8 @@ fn errors(source: &Arc<Source>) -> Vec<Diagnostic> {
     let mut errors = Vec::new();
     match kind(source) {
         Kind::Scenario => {
-            select::read(source, &mut errors);
+            let scenarios = select::read(source, &mut errors);
+            errors.extend(select::misspelt_hosts(&scenarios, &[]));
         }
         Kind::Script => errors.extend(server::decode::parse(source).err().unwrap_or_default()),
         Kind::Baseline => errors.extend(baseline::decode::parse(source).err().unwrap_or_default()),

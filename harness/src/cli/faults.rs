@@ -14,6 +14,8 @@ pub(super) struct Fault {
     /// The requirements that must object, one to three.
     pub(super) about: &'static [&'static str],
     pub(super) summary: &'static str,
+    /// The variant of the reference host that alone can tell it.
+    pub(super) variant: Option<&'static str>,
 }
 
 /// Who tells it.
@@ -44,12 +46,14 @@ pub(super) fn all() -> &'static [Fault] {
             kind: Kind::Host,
             about: fault.about,
             summary: fault.summary,
+            variant: fault.variant,
         });
         let trace = TRACE_FAULTS.iter().map(|fault| Fault {
             name: fault.name,
             kind: Kind::Trace,
             about: fault.about,
             summary: fault.summary,
+            variant: None,
         });
         host.chain(trace).collect()
     });

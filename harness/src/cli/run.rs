@@ -95,7 +95,7 @@ pub(super) fn record(args: &RecordArgs) -> Result<Exit, Failure> {
     let traces = Traces::all(&args.out)?;
     let mut printer = Printer::new(Purpose::Record, Loudness::of(&args.plans), Format::Text, jobs.len());
     let unjudged = |plan: &Plan, trace: &Trace| {
-        let (outcome, reason) = crate::check::outcome(trace, &[]);
+        let (outcome, reason) = crate::check::outcome(plan, trace, &[]);
         // Nothing was judged, so only an error is more than a record.
         let outcome = if outcome == Outcome::Error { outcome } else { Outcome::Pass };
         RunReport::new(&plan.key, &trace.header.host_version, outcome, reason)

@@ -134,12 +134,16 @@ impl Bench {
         let select = Select { revisions, seed: invocation::random_seed(), ..Select::default() };
         let scenarios = select::scenarios(&[])?;
         let plans = |hosts: &[String]| job::plans(&hosts::resolve(hosts)?, &scenarios, &select);
-        // Every variant: some lies can only be told in one model API.
+        // Every variant: some lies can only be told in one model API, and some on one surface.
         let (_, profile) = hosts::profile(hosts::REFERENCE)?;
         let variants = profile.variants.iter().map(|variant| format!("{}:{variant}", profile.name));
-        let reference: Vec<String> = [profile.name.clone()].into_iter().chain(variants).collect();
+        let names: Vec<String> = [profile.name.clone()].into_iter().chain(variants).collect();
+        let mut reference = plans(&names)?;
+        if !args.full {
+            one_of_each_file(&mut reference);
+        }
         Ok(Self {
-            reference: plans(&reference)?,
+            reference,
             null: plans(&["null".to_owned()])?,
             extent: if args.full { Extent::All } else { Extent::Enough },
             workers: pool::workers(args.jobs),
@@ -224,10 +228,25 @@ impl Bench {
     }
 }
 
+/// Keeps one plan of each scenario file on the surfaces that only lead to tools in another way: what is called there, and what
+/// comes of it, is the same.
+fn one_of_each_file(jobs: &mut Vec<Job>) {
+    let mut seen = BTreeSet::new();
+    jobs.retain(|job| {
+        let Planned::Run(plan) = &job.planned else { return true };
+        let surface = &plan.profile.model.surface;
+        let file = plan.key.scenario.split('[').next().unwrap_or_default().to_owned();
+        (surface.search().is_none() && surface.wrapper().is_none())
+            || seen.insert((plan.key.variant.clone(), file))
+    });
+}
+
 /// Keeps the plans that can catch a fault, those of scenarios that name what it is about first, and of each scenario file
 /// one plan before the second of any.
 fn likely_first(jobs: &mut Vec<Job>, fault: &Fault, base: &Passes) {
     let about = |id: &str| fault.about.contains(&id);
+    let tells = |job: &Job| fault.variant.is_none() || job.planned.key().variant.as_deref() == fault.variant;
+    jobs.retain(tells);
     // Only a plan that passes an id can show that it turns to fail.
     jobs.retain(|job| base.get(&job.planned.key().to_string()).into_iter().flatten().any(|id| about(id)));
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();

@@ -23,10 +23,17 @@ pub fn reference_transcripts() -> Result<Vec<Transcript>, String> {
     transcripts().map_err(|failure| failure.to_string())
 }
 
+/// The variants of the reference host that lead to tools in another way.
+const SURFACES: [&str; 3] = ["search", "search-responses", "wrapper"];
+
+/// The area whose transcripts show that way.
+const SHOWN: &str = "surface";
+
 fn transcripts() -> Result<Vec<Transcript>, Failure> {
-    let hosts = hosts::resolve(&[])?;
     let select = Select { revisions: SelectRevisions::All, seed: invocation::random_seed(), ..Select::default() };
-    let jobs = job::plans(&hosts, &select::scenarios(&[])?, &select)?;
+    let mut jobs = job::plans(&hosts::resolve(&[])?, &select::scenarios(&[])?, &select)?;
+    let surfaces = hosts::resolve(&SURFACES.map(|variant| format!("{}:{variant}", hosts::REFERENCE)))?;
+    jobs.extend(job::plans(&surfaces, &select::scenarios(&[SHOWN.to_owned()])?, &select)?);
     let mut results: Vec<Option<Ran>> = jobs.iter().map(|_| None).collect();
     job::run(jobs, pool::workers(None), &invocation::options()?, |at, ran| results[at] = Some(ran));
     let mut files: BTreeMap<String, Sections> = BTreeMap::new();

@@ -2,6 +2,7 @@
 
 mod drives;
 pub mod keys;
+mod surface;
 mod version;
 
 use std::sync::Arc;
@@ -118,7 +119,7 @@ fn profile(root: &Value, out: &mut Reporter) -> Profile {
         bin: bin(root, out),
         runtime: root.string("runtime").unwrap_or_default(),
         version: version_query(table("version"), out),
-        model: model(root),
+        model: model(root, out),
         names: names(table("names")),
         tool_use_id: tool_use_id(table("wire"), out),
         drives: root.list("drive").iter().filter_map(|value| drive(value, out)).collect(),
@@ -168,7 +169,7 @@ fn version_query(table: &Value, out: &mut Reporter) -> VersionQuery {
     }
 }
 
-fn model(root: &Value) -> ModelProfile {
+fn model(root: &Value, out: &mut Reporter) -> ModelProfile {
     let nothing = Value::empty_table(0..0);
     let table = root.get("model").unwrap_or(&nothing);
     let kind = root.list("drive").first().and_then(drives::kind);
@@ -183,9 +184,10 @@ fn model(root: &Value) -> ModelProfile {
         };
     }
     let word = |key: &str| table.get(key).and_then(Value::as_str);
+    let api = find(ApiName::ALL, ApiName::as_str, word("api")).unwrap_or(ApiName::AnthropicMessages);
     ModelProfile {
-        api: find(ApiName::ALL, ApiName::as_str, word("api")).unwrap_or(ApiName::AnthropicMessages),
-        surface: find(Surface::ALL, Surface::as_str, word("surface")).unwrap_or(Surface::Flat),
+        api,
+        surface: surface::read(root, api, out),
         main_line: find(MainLine::ALL, MainLine::as_str, word("main_line")).unwrap_or(MainLine::Tools),
         strict: table.get("strict").and_then(|word| word.pick(&keys::STRICT)).unwrap_or(Strict::Report),
         sides: table.list("side").iter().filter_map(side).collect(),
@@ -254,6 +256,7 @@ fn claims(table: &Value) -> Claims {
         },
         arguments: find(ArgumentsClaim::ALL, ArgumentsClaim::as_str, word("arguments"))
             .unwrap_or(ArgumentsClaim::Exact),
+        published: surface::claimed(table),
         wire: table.list("wire").iter().filter_map(wire).collect(),
     }
 }

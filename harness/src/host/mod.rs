@@ -6,4 +6,5 @@ pub mod locate;
 pub mod names;
 pub mod profile;
 pub mod render;
+pub mod surface;
 pub mod template;

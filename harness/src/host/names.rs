@@ -10,6 +10,7 @@ use minijinja::{Environment, UndefinedBehavior};
 use regex_lite::Regex;
 
 use super::profile::{NameRule, Profile, Surface};
+use super::surface::Found;
 use crate::scenario::ast::ToolRef;
 
 /// A name rule that cannot be applied.
@@ -44,7 +45,7 @@ impl fmt::Display for Published {
 /// The name rule of a profile, ready to use.
 pub struct Names<'a> {
     rule: &'a NameRule,
-    surface: Surface,
+    surface: &'a Surface,
     replace: Regex,
 }
 
@@ -63,7 +64,7 @@ impl<'a> Names<'a> {
     pub fn new(profile: &'a Profile) -> Result<Self, NameError> {
         Ok(Self {
             rule: &profile.names,
-            surface: profile.model.surface,
+            surface: &profile.model.surface,
             replace: Regex::new(&profile.names.replace)?,
         })
     }
@@ -87,12 +88,21 @@ impl<'a> Names<'a> {
     /// # Errors
     /// A template that cannot be rendered.
     pub fn published(&self, tool: &ToolRef) -> Result<Published, NameError> {
-        Ok(match self.surface {
-            Surface::Flat => Published { namespace: None, name: self.flat(tool)? },
-            Surface::Namespace => Published {
+        let namespaced = match self.surface {
+            Surface::Flat => false,
+            Surface::Namespace => true,
+            Surface::Search(search) => search.found == Found::Namespace,
+            Surface::Wrapper(wrapper) => {
+                return Ok(Published { namespace: None, name: wrapper.tool.clone() });
+            }
+        };
+        Ok(if namespaced {
+            Published {
                 namespace: Some(self.render(&self.rule.namespace, &tool.server, &tool.tool)?),
                 name: self.mangle(&tool.tool),
-            },
+            }
+        } else {
+            Published { namespace: None, name: self.flat(tool)? }
         })
     }
 

@@ -6,6 +6,8 @@ use crate::diagnostic::{Source, Spanned};
 use crate::revision::{Revision, Transport};
 use crate::scenario::ast::Feature;
 
+pub use super::surface::Surface;
+
 /// How to configure, launch and talk to one host, and what it claims.
 #[derive(Clone, Debug)]
 pub struct Profile {
@@ -114,6 +116,12 @@ impl ApiName {
     /// All that a profile can name. Which hosts have a synthetic model lane follows from how they are driven.
     pub const ALL: [Self; 2] = [Self::AnthropicMessages, Self::OpenaiResponses];
 
+    /// Whether it has items of its own for a search by the client, so that no tool of the host is needed.
+    #[must_use]
+    pub const fn has_search(self) -> bool {
+        matches!(self, Self::OpenaiResponses)
+    }
+
     /// Its word in files.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -121,29 +129,6 @@ impl ApiName {
             Self::AnthropicMessages => "anthropic-messages",
             Self::OpenaiResponses => "openai-responses",
             Self::Synthetic => "synthetic",
-        }
-    }
-}
-
-/// How a host offers tools to its model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Surface {
-    /// One flat list.
-    Flat,
-    /// Nested under a namespace per server.
-    Namespace,
-}
-
-impl Surface {
-    /// All.
-    pub const ALL: [Self; 2] = [Self::Flat, Self::Namespace];
-
-    /// Its word in files.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Flat => "flat",
-            Self::Namespace => "namespace",
         }
     }
 }
@@ -282,6 +267,8 @@ pub struct Claims {
     pub schema_gate: SchemaGate,
     /// How arguments travel.
     pub arguments: ArgumentsClaim,
+    /// The surface that it claims to publish tools by, as a word of [`Surface::WORDS`].
+    pub published: Option<&'static str>,
     /// Revisions per transport.
     pub wire: Vec<(Transport, Vec<Revision>)>,
 }

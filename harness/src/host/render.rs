@@ -3,6 +3,7 @@
 use super::profile::{Drive, Profile};
 use super::template::Values;
 use crate::json::Json;
+use crate::scenario::native::Native;
 
 /// What is known only when a run begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,8 +71,19 @@ pub fn render(
     site: &Site,
     rules: &Json,
     limits: crate::scenario::ast::Limits,
+    native: Option<&Native>,
 ) -> Result<Rendered, RenderError> {
-    let values = Values::new(&values(profile, site, rules, limits));
+    let mut values = values(profile, site, rules, limits);
+    let own = native.map(|native| own_words(native, &values)).transpose().map_err(|cause| RenderError {
+        profile: profile.name.clone(),
+        what: "the words of the host".to_owned(),
+        cause,
+    })?;
+    let own = own.unwrap_or_default();
+    if let Some(servers) = own.servers {
+        values.set("servers", servers);
+    }
+    let values = Values::new(&values);
     let fill = |what: &str, name: &str, text: &str| {
         values.render(name, text).map_err(|cause| RenderError {
             profile: profile.name.clone(),
@@ -96,7 +108,39 @@ pub fn render(
     for (name, value) in &drive.env {
         rendered.env.push((name.clone(), fill(name, "env", value)?));
     }
+    rendered.env.extend(own.env);
     Ok(rendered)
+}
+
+/// A scenario's words for this host, filled in.
+#[derive(Default)]
+struct OwnWords {
+    /// The servers, those with a verbatim entry with a member `entry`.
+    servers: Option<Json>,
+    env: Vec<(String, String)>,
+}
+
+/// The templates of a scenario see what those of a profile see, and each server by its key.
+fn own_words(native: &Native, values: &Json) -> Result<OwnWords, minijinja::Error> {
+    let servers = values.get("servers").map(Json::items).unwrap_or_default();
+    let mut known = values.clone();
+    for server in servers {
+        if let (Some(key), None) = (server.str("key"), values.get(server.str("key").unwrap_or_default())) {
+            known.set(key, server.clone());
+        }
+    }
+    let mut written = servers.to_vec();
+    for server in &mut written {
+        let entry = native.entries.iter().find(|(key, _)| server.str("key") == Some(key));
+        if let Some((_, template)) = entry {
+            known.set("server", server.clone());
+            // Entries are JSON or TOML, and strings are escaped alike for both.
+            server.set("entry", Values::new(&known).render("entry.json", template)?);
+        }
+    }
+    let known = Values::new(&known);
+    let env = native.env.iter().map(|(name, text)| Ok((name.clone(), known.render("env", text)?)));
+    Ok(OwnWords { servers: Some(Json::Array(written)), env: env.collect::<Result<_, minijinja::Error>>()? })
 }
 
 fn values(profile: &Profile, site: &Site, rules: &Json, limits: crate::scenario::ast::Limits) -> Json {
@@ -119,6 +163,7 @@ fn values(profile: &Profile, site: &Site, rules: &Json, limits: crate::scenario:
             "model",
             Json::object([
                 ("api", Json::from(profile.model.api.as_str())),
+                ("surface", Json::from(profile.model.surface.as_str())),
                 ("base_url", Json::from(&site.model_url)),
                 ("key", Json::from(&site.model_key)),
             ]),

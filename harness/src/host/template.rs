@@ -21,6 +21,15 @@ impl Values {
         Self(to_value(json))
     }
 
+    /// The same with a text beside them that goes out exactly as it stands, under the given name: payloads never pass
+    /// through the numbers and strings of a template engine.
+    #[must_use]
+    pub fn around(json: &Json, name: &str, text: &str) -> Self {
+        let members = json.members().iter().map(|(key, value)| (key.to_lossy().into_owned(), to_value(value)));
+        let exact = (name.to_owned(), Value::from_safe_string(text.to_owned()));
+        Self(Value::from(members.chain([exact]).collect::<BTreeMap<_, _>>()))
+    }
+
     /// Renders one template.
     ///
     /// `name` decides the escaping: in a file that ends in `.json` or `.toml` a string value is escaped for the inside of
@@ -146,6 +155,14 @@ mod tests {
             r#"{"v": ["a", {"b c": true}]}"#,
             "v = [\"a\", { \"b c\" = true }]\n",
         );
+    }
+
+    #[test]
+    fn a_payload_goes_out_as_it_stands() {
+        let values = Json::object([("v", "a\"b")]);
+        let payload = r#"{"n": 9007199254740993, "s": "\u00e4"#;
+        let text = Values::around(&values, "p", payload).render("a.json", r#"{"v":"{{ v }}","p":{{ p }}}"#);
+        assert_eq!(text.unwrap(), format!(r#"{{"v":"a\"b","p":{payload}}}"#));
     }
 
     #[test]

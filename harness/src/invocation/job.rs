@@ -54,8 +54,12 @@ pub enum Ran {
 /// Plans all scenarios on all hosts.
 ///
 /// # Errors
-/// A name rule of a profile that cannot be applied (usage).
+/// A name rule of a profile that cannot be applied (usage), and scenarios for a host whose name is misspelt.
 pub fn plans(hosts: &[Host], scenarios: &[Arc<Scenario>], select: &Select) -> Result<Vec<Job>, Failure> {
+    let misspelt = select::misspelt_hosts(scenarios, hosts);
+    if !misspelt.is_empty() {
+        return Err(Failure::Files(misspelt));
+    }
     let mut jobs = Vec::new();
     for host in hosts {
         for scenario in scenarios {

@@ -45,7 +45,7 @@ pub fn read(path: &Path) -> Result<(Planned, Trace), Failure> {
 #[must_use]
 pub fn report(plan: &Plan, trace: &Trace) -> RunReport {
     let findings = check::judge(plan, trace);
-    let (outcome, reason) = check::outcome(trace, &findings);
+    let (outcome, reason) = check::outcome(plan, trace, &findings);
     let mut run = RunReport::new(&plan.key, &trace.header.host_version, outcome, reason);
     run.findings = findings;
     if run.problems().next().is_some() || outcome == Outcome::Error {

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{Failure, files};
+use super::{Failure, Host, files};
 use crate::diagnostic::{Diagnostic, Source, did_you_mean};
 use crate::library::{self, Builtin};
 use crate::plan::semantic_errors;
@@ -59,6 +59,31 @@ pub fn read(source: &Arc<Source>, errors: &mut Vec<Diagnostic>) -> Vec<Arc<Scena
             Vec::new()
         }
     }
+}
+
+/// Scenarios that are written for a host whose name is almost that of a known one. Any other name may be that of a host
+/// that this invocation knows nothing of.
+#[must_use]
+pub fn misspelt_hosts(scenarios: &[Arc<Scenario>], hosts: &[Host]) -> Vec<Diagnostic> {
+    let given = hosts.iter().map(|host| host.profile.name.as_str());
+    let builtin = library::profiles().iter().map(|(name, _)| name.as_str());
+    let known: Vec<&str> = given.chain(builtin).collect();
+    let mut errors: Vec<Diagnostic> = Vec::new();
+    for scenario in scenarios {
+        let natives = scenario.natives.iter().map(|native| &native.host);
+        for host in scenario.hosts.iter().chain(natives).filter(|host| !known.contains(&host.value.as_str())) {
+            let Some(close) = did_you_mean(&host.value, known.iter().copied()) else { continue };
+            let title = format!("unknown host `{}`", host.value);
+            let error = Diagnostic::error(&scenario.source, host.span.clone(), title)
+                .label("no profile has this name")
+                .help(format!("did you mean `{close}`?"));
+            // Cases of one file repeat it.
+            if !errors.contains(&error) {
+                errors.push(error);
+            }
+        }
+    }
+    errors
 }
 
 /// The area and the name that a scenario has by the path of its file.

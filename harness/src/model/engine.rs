@@ -53,6 +53,7 @@ pub struct Engine {
     run: u32,
     script: Script,
     uses: Vec<ScriptedUse>,
+    searches: Vec<EmittedSearch>,
     names: Names,
     /// What was answered at each position, to be answered again.
     given: HashMap<Position, Given>,
@@ -66,12 +67,14 @@ struct ScriptedUse {
     tool: ToolRef,
     by_rule: Published,
     input: String,
+    wrapped: Option<String>,
 }
 
 #[derive(Clone)]
 struct Given {
     reply: Reply,
     uses: Vec<EmittedUse>,
+    searches: Vec<EmittedSearch>,
 }
 
 /// What is answered to one model request.
@@ -95,6 +98,8 @@ pub struct Answer {
     pub reply: Option<Reply>,
     /// The tool uses in the reply.
     pub uses: Vec<EmittedUse>,
+    /// The searches in the reply.
+    pub searches: Vec<EmittedSearch>,
     /// Why the request is refused.
     pub refuse: Option<String>,
 }
@@ -112,6 +117,44 @@ pub struct EmittedUse {
     pub name_from: NameFrom,
     /// The argument text.
     pub input: String,
+    /// What the model gives the tool that calls it, with those arguments inside, where the surface has such a tool.
+    pub wrapped: Option<String>,
+}
+
+/// A search that the model emits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EmittedSearch {
+    /// Its index in the plan.
+    pub index: usize,
+    /// Its id in this run.
+    pub id: String,
+    /// The host's search tool; `None` for the search of the model API itself.
+    pub tool: Option<String>,
+    /// The argument text.
+    pub input: String,
+}
+
+impl EmittedSearch {
+    fn block(&self) -> Block {
+        match &self.tool {
+            Some(name) => Block::ToolUse {
+                id: self.id.clone(),
+                published: Published { namespace: None, name: name.clone() },
+                input: self.input.clone(),
+            },
+            None => Block::Search { id: self.id.clone(), input: self.input.clone() },
+        }
+    }
+}
+
+impl EmittedUse {
+    fn block(&self) -> Block {
+        Block::ToolUse {
+            id: self.id.clone(),
+            published: self.published.clone(),
+            input: self.wrapped.as_ref().unwrap_or(&self.input).clone(),
+        }
+    }
 }
 
 /// Where the published name of a tool use is from.
@@ -149,9 +192,22 @@ impl Engine {
     pub fn new(plan: &Plan, run: u32, role: Role) -> Self {
         let profile = &plan.profile.model;
         let api = api(profile.api);
-        let ids: Vec<String> =
-            plan.uses.iter().map(|planned| api.use_id(plan.key.seed, run, planned.index)).collect();
-        let script = Script::new(plan, &ids);
+        let id = |at: usize| api.use_id(plan.key.seed, run, at);
+        let ids: Vec<String> = plan.uses.iter().map(|planned| id(planned.index)).collect();
+        // Searches are numbered behind the uses, so that no two ids are the same.
+        let tool = profile.surface.search().and_then(|search| search.tool.clone());
+        let searches: Vec<EmittedSearch> = plan
+            .searches
+            .iter()
+            .map(|planned| EmittedSearch {
+                index: planned.index,
+                id: id(plan.uses.len() + planned.index),
+                tool: tool.clone(),
+                input: planned.input.clone(),
+            })
+            .collect();
+        let search_ids: Vec<String> = searches.iter().map(|search| search.id.clone()).collect();
+        let script = Script::new(plan, &ids, &search_ids);
         let uses = plan
             .uses
             .iter()
@@ -161,6 +217,7 @@ impl Engine {
                 tool: planned.tool.clone(),
                 by_rule: planned.by_rule.clone(),
                 input: planned.input_text(),
+                wrapped: planned.wrapped.clone(),
             })
             .collect();
         Self {
@@ -171,6 +228,7 @@ impl Engine {
             run,
             script,
             uses,
+            searches,
             names: Names::of(plan),
             given: HashMap::new(),
             previous: Vec::new(),
@@ -230,6 +288,7 @@ impl Engine {
             status: 200,
             reply: Some(given.reply),
             uses: given.uses,
+            searches: given.searches,
             refuse: None,
         }
     }
@@ -237,27 +296,31 @@ impl Engine {
     fn give(&self, position: Position, offers: &[Offer]) -> Given {
         let Some((at, turn)) = position.turn.and_then(|at| Some((at, self.script.turn(at)?))) else {
             let id = format!("{}_end{}", self.run, position.prompt);
-            return Given { reply: Reply { id, blocks: vec![Block::Text(CLOSING.to_owned())] }, uses: Vec::new() };
+            let blocks = vec![Block::Text(CLOSING.to_owned())];
+            return Given { reply: Reply { id, blocks }, uses: Vec::new(), searches: Vec::new() };
         };
         let uses: Vec<EmittedUse> = turn.uses.iter().filter_map(|index| self.emit(*index, offers)).collect();
-        let text = turn.text.clone().or_else(|| uses.is_empty().then(|| CLOSING.to_owned()));
-        let tool_uses = uses.iter().map(|emitted| Block::ToolUse {
-            id: emitted.id.clone(),
-            published: emitted.published.clone(),
-            input: emitted.input.clone(),
-        });
-        let blocks = text.into_iter().map(Block::Text).chain(tool_uses).collect();
-        Given { reply: Reply { id: format!("{}_turn{at}", self.run), blocks }, uses }
+        let searches: Vec<EmittedSearch> =
+            turn.searches.iter().filter_map(|index| self.searches.get(*index).cloned()).collect();
+        let text = turn.text.clone().or_else(|| turn.is_text().then(|| CLOSING.to_owned()));
+        let asked = searches.iter().map(EmittedSearch::block).chain(uses.iter().map(EmittedUse::block));
+        let blocks = text.into_iter().map(Block::Text).chain(asked).collect();
+        Given { reply: Reply { id: format!("{}_turn{at}", self.run), blocks }, uses, searches }
     }
 
     fn emit(&self, index: usize, offers: &[Offer]) -> Option<EmittedUse> {
         let scripted = self.uses.get(index)?;
-        let offered = offers.iter().find(|offer| self.names.tool(offer) == Some(&scripted.tool));
+        // The tool that calls all others is offered under its own name, which no server listed.
+        let offered = match scripted.wrapped {
+            Some(_) => offers.iter().find(|offer| offer.published == scripted.by_rule),
+            None => offers.iter().find(|offer| self.names.tool(offer) == Some(&scripted.tool)),
+        };
         let (published, name_from) = match offered {
             Some(offer) => (offer.published.clone(), NameFrom::Offer),
             None => (scripted.by_rule.clone(), NameFrom::Rule),
         };
-        Some(EmittedUse { index, id: scripted.id.clone(), published, name_from, input: scripted.input.clone() })
+        let (id, input, wrapped) = (scripted.id.clone(), scripted.input.clone(), scripted.wrapped.clone());
+        Some(EmittedUse { index, id, published, name_from, input, wrapped })
     }
 
     fn answer_side(&mut self, request: &Request, body: &Json, bytes: &[u8]) -> Answer {
@@ -285,12 +348,13 @@ impl Answer {
             status: 200,
             reply: None,
             uses: Vec::new(),
+            searches: Vec::new(),
             refuse: None,
         }
     }
 
     fn refused(self, reason: String) -> Self {
-        Self { status: 400, reply: None, uses: Vec::new(), refuse: Some(reason), ..self }
+        Self { status: 400, reply: None, uses: Vec::new(), searches: Vec::new(), refuse: Some(reason), ..self }
     }
 }
 

@@ -18,15 +18,16 @@ mod synthetic;
 mod tests;
 mod types;
 
-pub use engine::{Answer, EmittedUse, Engine, NameFrom, Role};
+pub use engine::{Answer, EmittedSearch, EmittedUse, Engine, NameFrom, Role};
 pub use keep::{Keep, Ours, Prompts};
-pub use offer::{Names, identify};
+pub use offer::Names;
 pub use script::{CLOSING, SIDE_ANSWER};
 pub use strict::{Rule, rules};
 pub use types::{Block, Item, Offer, Part, Reply, Request, ToolResult, Violation};
 
 use crate::host::profile::ApiName;
 use crate::json::Json;
+use crate::plan::Published;
 
 /// What a method and path mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,6 +82,12 @@ pub trait Api: Sync {
 
     /// Where a tool result says that it is an error.
     fn error_flag(&self) -> ErrorFlag;
+
+    /// The names of the tools that a result brings to the model's attention, where it is that of a search.
+    fn found(&self, result: &ToolResult) -> Vec<Published> {
+        let _ = result;
+        Vec::new()
+    }
 
     /// An id for a tool use, in the API's form. A function of its arguments, and different for different arguments.
     fn use_id(&self, seed: u64, run: u32, index: usize) -> String;

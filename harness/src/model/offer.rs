@@ -6,7 +6,7 @@ use crate::host::names::Names as NameRule;
 use crate::plan::{Plan, Published};
 use crate::scenario::ast::ToolRef;
 
-use super::types::Offer;
+use super::types::{Item, Offer, Request, words};
 
 /// By what offers are matched to tools: the word that the engine appended to the description, else the published name
 /// that the profile's rule gives.
@@ -14,6 +14,8 @@ use super::types::Offer;
 pub struct Names {
     by_word: HashMap<String, ToolRef>,
     by_rule: HashMap<Published, ToolRef>,
+    /// The tool of the host that calls all others, where the surface is that.
+    wrapper: Option<Published>,
 }
 
 impl Names {
@@ -29,6 +31,12 @@ impl Names {
                     })
                 })
                 .collect();
+        let wrapper = plan.profile.model.surface.wrapper();
+        if let Some(wrapper) = wrapper {
+            // One name for all tools says nothing of any.
+            let wrapper = Some(Published { namespace: None, name: wrapper.tool.clone() });
+            return Self { by_word, by_rule: HashMap::new(), wrapper };
+        }
         let mut by_rule = HashMap::new();
         // Two tools may have one name by rule: then the first decides, as the name says nothing more.
         for planned in &plan.uses {
@@ -45,7 +53,7 @@ impl Names {
                 }
             }
         }
-        Self { by_word, by_rule }
+        Self { by_word, by_rule, wrapper: None }
     }
 
     /// The tool that is offered, where it is one of ours.
@@ -57,11 +65,56 @@ impl Names {
             _ => self.by_rule.get(&offer.published),
         }
     }
-}
 
-/// The tool behind each offer, where it is one of ours.
-#[must_use]
-pub fn identify(plan: &Plan, offers: &[Offer]) -> Vec<Option<ToolRef>> {
-    let names = Names::of(plan);
-    offers.iter().map(|offer| names.tool(offer).cloned()).collect()
+    /// Our tools among the offers of a request, in order, each with the place of its entry where it has one.
+    ///
+    /// What a search found is offered as long as its result stands in the conversation, and once, however often it was
+    /// found. Under a tool that calls all others, a tool is offered where the description of that tool, or the result of a
+    /// search, says what the server says of it: nothing else could tell the model that it is there.
+    #[must_use]
+    pub fn offered(&self, request: &Request) -> Vec<(ToolRef, Option<usize>)> {
+        let offers = &request.offers;
+        match &self.wrapper {
+            Some(wrapper) => {
+                let Some(wrapper) = offers.iter().find(|offer| offer.published == *wrapper) else {
+                    return Vec::new();
+                };
+                let results = request.items.iter().filter_map(|item| match item {
+                    Item::ToolResult(result) => Some(result.text()),
+                    _ => None,
+                });
+                let described = wrapper.description.clone().unwrap_or_default();
+                self.named(std::iter::once(described).chain(results))
+            }
+            None => self.entered(offers),
+        }
+    }
+
+    /// The tools whose words stand in texts, each once.
+    fn named(&self, texts: impl Iterator<Item = String>) -> Vec<(ToolRef, Option<usize>)> {
+        let mut named: Vec<(ToolRef, Option<usize>)> = Vec::new();
+        for text in texts {
+            for tool in words(&text).filter_map(|word| self.by_word.get(word)) {
+                if !named.iter().any(|(known, _)| known == tool) {
+                    named.push((tool.clone(), None));
+                }
+            }
+        }
+        named
+    }
+
+    fn entered(&self, offers: &[Offer]) -> Vec<(ToolRef, Option<usize>)> {
+        let mut entered: Vec<(ToolRef, Option<usize>)> = Vec::new();
+        for (at, offer) in offers.iter().enumerate() {
+            let Some(tool) = self.tool(offer) else { continue };
+            let same = |at: Option<usize>| at.is_some_and(|at| offers[at].published == offer.published);
+            let known = entered.iter_mut().find(|(known, at)| known == tool && same(*at));
+            match known {
+                // The last search has the last word on what the tool is.
+                Some((_, place)) if offer.found.is_some() => *place = Some(at),
+                _ => entered.push((tool.clone(), Some(at))),
+            }
+        }
+        entered
+    }
 }

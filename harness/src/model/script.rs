@@ -29,19 +29,22 @@ pub(super) struct Script {
     main_line: MainLine,
     prompts: Vec<String>,
     turns: Vec<Turn>,
-    /// The turn of each tool use id of this run.
+    /// The turn of each id of this run, of tool uses and of searches.
     ids: HashMap<String, usize>,
 }
 
 impl Script {
-    /// The script of a run in which the use of each index has the given id.
-    pub(super) fn new(plan: &Plan, ids: &[String]) -> Self {
+    /// The script of a run in which the use, or search, of each index has the given id.
+    pub(super) fn new(plan: &Plan, uses: &[String], searches: &[String]) -> Self {
         let turns = plan.turns.clone();
         let ids = turns
             .iter()
             .enumerate()
-            .flat_map(|(at, turn)| turn.uses.iter().map(move |index| (*index, at)))
-            .filter_map(|(index, at)| Some((ids.get(index)?.clone(), at)))
+            .flat_map(|(at, turn)| {
+                let uses = turn.uses.iter().map(|index| uses.get(*index));
+                let searches = turn.searches.iter().map(|index| searches.get(*index));
+                uses.chain(searches).flatten().map(move |id| (id.clone(), at))
+            })
             .collect();
         let main_line = plan.profile.model.main_line;
         Self { marker: plan.run_marker.clone(), main_line, prompts: plan.prompts.clone(), turns, ids }
@@ -112,7 +115,7 @@ impl Script {
         for (at, turn) in open {
             if turn.text.as_deref().unwrap_or(CLOSING).trim() == text.trim() {
                 reading.said = true;
-                if turn.uses.is_empty() {
+                if turn.is_text() {
                     reading.next = at + 1;
                 }
                 return;

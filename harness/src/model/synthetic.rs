@@ -103,6 +103,7 @@ fn offer(entry: &Json) -> Option<Offer> {
         schema: entry.get("input_schema").cloned(),
         raw: entry.clone(),
         reduced: super::reduce::is_reduced_entry(entry),
+        found: None,
     })
 }
 
@@ -137,6 +138,11 @@ fn part(block: &Json) -> Part {
 fn block(block: &Block) -> Json {
     match block {
         Block::Text(text) => Json::object([("type", "text"), ("text", text)]),
+        Block::Search { id, input } => {
+            // No host without a model searches, and profiles that ask for it are refused.
+            let head = [("type", Json::from("tool_use")), ("id", id.into()), ("name", "tool_search".into())];
+            Json::object(head.into_iter().chain([("input", Json::parse(input).unwrap_or(Json::empty()))]))
+        }
         Block::ToolUse { id, published, input } => {
             let mut json = Json::object([("type", Json::from("tool_use")), ("id", id.into())]);
             json.set("name", published.to_string());

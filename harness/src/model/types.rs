@@ -27,6 +27,8 @@ pub struct Offer {
     pub raw: Json,
     /// Whether the entry was reduced to name, length and hash, since it is none of ours.
     pub reduced: bool,
+    /// The id of the search in whose result the entry stands; `None` for one of the list of tools.
+    pub found: Option<String>,
 }
 
 impl Offer {
@@ -37,6 +39,11 @@ impl Offer {
         let (_, rest) = description.rsplit_once("[hc:")?;
         rest.split_once(']').map(|(word, _)| word)
     }
+}
+
+/// The words of all markers ` [hc:WORD]` in a text, in order.
+pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split("[hc:").skip(1).filter_map(|rest| rest.split_once(']').map(|(word, _)| word))
 }
 
 /// One part of the conversation.
@@ -127,6 +134,13 @@ pub enum Block {
         /// The published name.
         published: Published,
         /// The argument text, which need not be JSON.
+        input: String,
+    },
+    /// A search for tools, in the model API's own form.
+    Search {
+        /// Its id.
+        id: String,
+        /// The arguments: JSON text.
         input: String,
     },
 }

@@ -6,10 +6,12 @@ use super::cues::cues;
 use super::revisions::{SelectRevisions, pairs};
 use super::rules::{rules, twin, uses};
 use super::seed::word;
+use super::turns::{Conversation, conversation};
 use super::{Plan, PlanKey, Planned, PlannedServer, PlannedStop, PlannedUse, Turn};
 use crate::host::dialect::{self, DialectError, Rendering};
 use crate::host::names::{NameError, Names};
 use crate::host::profile::{DriveKind, Profile};
+use crate::json::Json;
 use crate::revision::{Revision, Transport};
 use crate::scenario::ast::{Change, Deed, DenyBy, During, Feature, Scenario, Stop, UseKind, Verb};
 use crate::server::script::{Describe, Tool};
@@ -101,11 +103,26 @@ fn not_applicable(key: PlanKey, scenario: &Arc<Scenario>, profile: &Arc<Profile>
 }
 
 fn admits_host(scenario: &Scenario, profile: &Profile) -> Result<(), String> {
-    let names: Vec<&str> = scenario.hosts.iter().map(|host| host.value.as_str()).collect();
+    let natives = scenario.natives.iter().map(|native| &native.host);
+    let names: Vec<&str> = scenario.hosts.iter().chain(natives).map(|host| host.value.as_str()).collect();
     if names.is_empty() || names.contains(&profile.name.as_str()) {
         Ok(())
     } else {
         Err(format!("the scenario is written for {}", names.join(", ")))
+    }
+}
+
+/// Objects are merged member by member, all else is replaced.
+fn merge(rules: &mut Json, words: &Json) {
+    if !rules.is_object() || !words.is_object() {
+        *rules = words.clone();
+        return;
+    }
+    for (key, value) in words.members() {
+        let key = key.to_lossy();
+        let mut merged = rules.get(&key).cloned().unwrap_or(Json::Null);
+        merge(&mut merged, value);
+        rules.set(&key, merged);
     }
 }
 
@@ -130,7 +147,12 @@ fn build(scenario: &Arc<Scenario>, profile: &Arc<Profile>, key: PlanKey) -> Resu
         UseKind::Deny { by: Some(by @ (DenyBy::Permission | DenyBy::Filter)) } => Some(by),
         _ => None,
     });
-    let Rendering { rules, mut needs } = dialect::render(profile, &neutral, &world, by)?;
+    let Rendering { mut rules, mut needs } = dialect::render(profile, &neutral, &world, by)?;
+    let native = scenario.natives.iter().find(|native| native.host.value == profile.name);
+    // The twin keeps the neutral rules: it shows what the words should have meant.
+    if let Some(words) = native.and_then(|native| native.rules.as_ref()) {
+        merge(&mut rules, words);
+    }
     let twin_rules = match twin(scenario, &neutral) {
         Some(twin) => Some(dialect::render(profile, &twin, &world, None)?.rules),
         None => None,
@@ -144,7 +166,7 @@ fn build(scenario: &Arc<Scenario>, profile: &Arc<Profile>, key: PlanKey) -> Resu
     let names = Names::new(profile)?;
     let mut planned = Vec::new();
     for (index, (step, one)) in uses(scenario).enumerate() {
-        planned.push(PlannedUse {
+        let mut planned_use = PlannedUse {
             index,
             step,
             span: one.span.clone(),
@@ -153,9 +175,14 @@ fn build(scenario: &Arc<Scenario>, profile: &Arc<Profile>, key: PlanKey) -> Resu
             kind: one.kind.clone(),
             input: one.input.clone(),
             told: one.told.clone(),
-        });
+            wrapped: None,
+        };
+        if let Some(wrapper) = profile.model.surface.wrapper() {
+            planned_use.wrapped = Some(wrapper.arguments(&names, &one.tool, &planned_use.input_text())?);
+        }
+        planned.push(planned_use);
     }
-    let (turns, next_turns) = turns(scenario, seed);
+    let Conversation { turns, searches, next_turns } = conversation(scenario, profile, &names, seed)?;
     let run_marker = format!("hcr-{}", word(seed, &["run", &scenario.id.to_string()], 12));
     Ok(Plan {
         servers: servers(scenario, key.transport, seed),
@@ -170,6 +197,7 @@ fn build(scenario: &Arc<Scenario>, profile: &Arc<Profile>, key: PlanKey) -> Resu
         drive,
         run_marker,
         uses: planned,
+        searches,
         rules,
         twin_rules,
         runs: scenario.runs,
@@ -220,47 +248,6 @@ fn prompts(scenario: &Scenario, marker: &str) -> Vec<String> {
         _ => None,
     });
     std::iter::once(first).chain(further).collect()
-}
-
-/// The replies of the model, and for each step the one that comes next.
-fn turns(scenario: &Scenario, seed: u64) -> (Vec<Turn>, Vec<usize>) {
-    let mut turns: Vec<Turn> = Vec::new();
-    let mut of_steps = Vec::new();
-    let mut prompt = 0;
-    let mut next = 0;
-    let mut open = true;
-    // A closing text that carries a word of its own is recognised when the host sends it back as history.
-    let closing = |prompt: usize| Turn {
-        prompt,
-        text: Some(format!("Finished {}.", word(seed, &["say", &prompt.to_string()], 6))),
-        uses: Vec::new(),
-    };
-    for step in &scenario.steps {
-        of_steps.push(turns.len());
-        match &step.verb {
-            Verb::Uses { uses, .. } => {
-                turns.push(Turn { prompt, text: None, uses: (next..next + uses.len()).collect() });
-                next += uses.len();
-                open = true;
-            }
-            Verb::Say(text) => {
-                turns.push(Turn { prompt, text: Some(text.value.clone()), uses: Vec::new() });
-                open = false;
-            }
-            Verb::Prompt(_) => {
-                if open {
-                    turns.push(closing(prompt));
-                }
-                prompt += 1;
-                open = true;
-            }
-            Verb::Connect { .. } | Verb::List { .. } | Verb::Change(_) | Verb::Stop(_) => {}
-        }
-    }
-    if open {
-        turns.push(closing(prompt));
-    }
-    (turns, of_steps)
 }
 
 /// A stop by signal takes the place of the closing reply: the host is waiting for its model when the signal comes.

@@ -6,6 +6,7 @@ mod revisions;
 mod rules;
 mod seed;
 mod semantics;
+mod turns;
 mod types;
 
 pub use build::{Select, plan, plan_one};
@@ -13,7 +14,9 @@ pub use cues::{Cue, CueAct, Moment};
 pub use revisions::{PLAYED, SelectRevisions};
 pub use seed::word;
 pub use semantics::{load, semantic_errors};
-pub use types::{CANARY, Plan, PlanKey, Planned, PlannedServer, PlannedStop, PlannedUse, Published, Turn};
+pub use types::{
+    CANARY, Plan, PlanKey, Planned, PlannedSearch, PlannedServer, PlannedStop, PlannedUse, Published, Turn,
+};
 
 #[cfg(test)]
 mod tests;

@@ -10,6 +10,7 @@ use crate::host::profile::Profile;
 use crate::json::Json;
 use crate::revision::{Revision, Transport};
 use crate::scenario::ast::{Input, Scenario, Stop, Told, ToolRef, UseKind};
+use crate::scenario::native::Native;
 use crate::server::script::{Script, Tool};
 
 /// The coordinates of a plan. With the texts they determine it.
@@ -111,6 +112,9 @@ pub struct Plan {
     pub run_marker: String,
     /// Every tool use of the script, in order. A use's index is its identity.
     pub uses: Vec<PlannedUse>,
+    /// Every search of the script for a tool, in order. Uses of the harness, not of the scenario: they make its uses
+    /// possible on a surface that shows no tool by itself, and none of them is a hop.
+    pub searches: Vec<PlannedSearch>,
     /// The replies of the model, in order.
     pub turns: Vec<Turn>,
     /// For each step the turn that comes next, from the step itself on.
@@ -125,6 +129,14 @@ pub struct Plan {
     pub twin_rules: Option<Json>,
     /// Host runs of the trace, 1 or 2, twin not counted.
     pub runs: u8,
+}
+
+impl Plan {
+    /// What the scenario says in the words of this host.
+    #[must_use]
+    pub fn native(&self) -> Option<&Native> {
+        self.scenario.natives.iter().find(|native| native.host.value == self.profile.name)
+    }
 }
 
 /// One server of a plan.
@@ -180,10 +192,12 @@ pub struct PlannedUse {
     pub input: Input,
     /// What the model must be told.
     pub told: Option<Told>,
+    /// The argument text of the tool that calls it, where the surface has such a tool.
+    pub wrapped: Option<String>,
 }
 
 impl PlannedUse {
-    /// The argument text that the model emits.
+    /// The argument text that the model gives.
     #[must_use]
     pub fn input_text(&self) -> String {
         match &self.input {
@@ -194,6 +208,21 @@ impl PlannedUse {
     }
 }
 
+/// A search for a tool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlannedSearch {
+    /// Its index.
+    pub index: usize,
+    /// The step that needs it.
+    pub step: usize,
+    /// The place of that step's verb in the scenario.
+    pub span: Span,
+    /// The tool that is searched for.
+    pub tool: ToolRef,
+    /// The argument text, which is a JSON object.
+    pub input: String,
+}
+
 /// One reply of the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Turn {
@@ -201,8 +230,18 @@ pub struct Turn {
     pub prompt: usize,
     /// Text before the tool uses, or the final text.
     pub text: Option<String>,
-    /// The tool uses, as indices into the plan's uses; empty ends the turn of the conversation.
+    /// The tool uses, as indices into the plan's uses.
     pub uses: Vec<usize>,
+    /// The searches, as indices into the plan's searches. Without uses and searches the turn of the conversation ends.
+    pub searches: Vec<usize>,
+}
+
+impl Turn {
+    /// Whether it is nothing but text.
+    #[must_use]
+    pub fn is_text(&self) -> bool {
+        self.uses.is_empty() && self.searches.is_empty()
+    }
 }
 
 /// A signal to the host instead of a reply.

@@ -48,6 +48,8 @@ pub struct Scenario {
     pub transports: Vec<Transport>,
     /// The only hosts to plan for; empty means any.
     pub hosts: Vec<Spanned<String>>,
+    /// What is written in the words of single hosts. With any, the scenario is for those hosts.
+    pub natives: Vec<super::native::Native>,
     /// Features that the drive must have beyond those that steps and rules imply.
     pub needs: Vec<Spanned<Feature>>,
     /// Number of host runs in one trace, 1 or 2.

@@ -79,7 +79,11 @@ pub static SCENARIO: KeyTable = KeyTable {
         Key::new("limits", Kind::Table(&LIMITS), "time limits of the host, in milliseconds"),
         Key::new("step", Kind::Tables(&STEP), "the acts, in order: at least one `[[step]]`").required(),
         Key::new("expect", Kind::Table(&EXPECT), "counts over the whole run"),
-        Key::later("native"),
+        Key::new(
+            "native",
+            Kind::Map(&Kind::Table(&NATIVE)),
+            "the words of one host, by its name; then the scenario is for the hosts that are named here",
+        ),
     ],
     includes: &[],
     choice: None,
@@ -155,6 +159,38 @@ static LIMITS: KeyTable = KeyTable {
     keys: &[
         Key::new("start", Kind::POSITIVE, "for the start of a server"),
         Key::new("call", Kind::POSITIVE, "for one call"),
+    ],
+    includes: &[],
+    choice: None,
+};
+
+static NATIVE: KeyTable = KeyTable {
+    noun: "`native.HOST`",
+    keys: &[
+        Key::new(
+            "entry",
+            Kind::Map(&Kind::Template),
+            "config entries by server, as they stand; templates with `server`, every server by its key, and what profiles have",
+        ),
+        Key::new("env", Kind::Map(&Kind::Template), "further variables of the host, as templates"),
+        Key::new(
+            "rules",
+            Kind::JsonTable,
+            "what replaces the rules in the host's words; `permissions` says what they must mean",
+        ),
+        Key::new("expect", Kind::Table(&NATIVE_EXPECT), "what must come of it"),
+    ],
+    includes: &[],
+    choice: None,
+};
+
+static NATIVE_EXPECT: KeyTable = KeyTable {
+    noun: "`native.HOST.expect`",
+    keys: &[
+        Key::new("connected", Kind::NAMES, "the servers that are connected; no other is"),
+        Key::new("named", Kind::NAMES, "servers that the host's output names"),
+        Key::new("never_on_wire", Kind::NAMES, "texts that reach no server"),
+        Key::new("arrived", Kind::NAMES, "servers that get their variable with its value"),
     ],
     includes: &[],
     choice: None,

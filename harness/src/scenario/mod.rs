@@ -5,6 +5,7 @@ pub mod keys;
 pub mod live;
 
 mod during;
+pub mod native;
 mod permissions;
 mod refs;
 mod servers;
@@ -114,6 +115,7 @@ fn scenario(root: &Value, id: ScenarioId, library: &dyn Library, out: &mut Repor
             .filter_map(|word| Some(Spanned::new(Feature::parse(&word.value)?, word.span)))
             .collect(),
         runs: root.get("runs").and_then(Value::as_integer).unwrap_or(1),
+        natives: native::read(root.get("native"), &names, out),
         permissions: permissions::read(root.get("permissions"), &names, out),
         limits,
         steps,

@@ -5,8 +5,9 @@ use std::collections::HashSet;
 use super::line::{Arrow, Line};
 use super::placeholder::Placeholders;
 use crate::host::profile::ApiName;
-use crate::model::{self, ErrorFlag, Item, Part, Request, ToolResult};
+use crate::model::{self, ErrorFlag, Item, Names, Offer, Part, Request, ToolResult};
 use crate::plan::Plan;
+use crate::scenario::ast::ToolRef;
 use crate::trace::event::Event;
 
 /// What the requests of one host run said so far.
@@ -36,6 +37,12 @@ impl Conversation {
             let Item::ToolResult(result) = item else { continue };
             if self.told.insert(result.id.clone()) {
                 let id = hide.text(&result.id);
+                let found = model::api(plan.profile.model.api).found(result);
+                if !found.is_empty() {
+                    let names: Vec<String> = found.iter().map(ToString::to_string).collect();
+                    lines.push(line("found").subject(id).rest(format!("[{}]", names.join(" "))));
+                    continue;
+                }
                 lines.push(line("tool_result").subject(id).rest(hide.text(&told(result, plan.profile.model.api))));
             }
         }
@@ -48,16 +55,16 @@ impl Conversation {
 
 /// Our tools by published name, sorted: order is judged elsewhere, and only the set must be stable here.
 fn offer(plan: &Plan, request: &Request) -> String {
-    let tools = model::identify(plan, &request.offers);
-    let mut names: Vec<String> = request
-        .offers
-        .iter()
-        .zip(&tools)
-        .filter(|(_, tool)| tool.is_some())
-        .map(|(offer, _)| offer.published.to_string())
-        .collect();
+    let offered = Names::of(plan).offered(request);
+    let name = |tool: &ToolRef, at: Option<usize>| match at {
+        Some(at) => request.offers[at].published.to_string(),
+        None => tool.to_string(),
+    };
+    let mut names: Vec<String> = offered.iter().map(|(tool, at)| name(tool, *at)).collect();
     names.sort();
-    let others = request.offers.len() - names.len();
+    // What a search found twice is there twice, and is none of the host's own.
+    let ours = |at: &usize, offer: &Offer| offer.found.is_some() || offered.iter().any(|(_, of)| *of == Some(*at));
+    let others = request.offers.iter().enumerate().filter(|(at, offer)| !ours(at, offer)).count();
     let own = if others > 0 { format!(" and {others} of its own") } else { String::new() };
     format!("[{}]{own}", names.join(" "))
 }
@@ -97,10 +104,18 @@ pub(super) fn reply(event: &Event, plan: &Plan, hide: &mut Placeholders) -> Vec<
             (Some(namespace), name) => format!("{namespace}.{name}"),
             (None, name) => name.to_owned(),
         };
-        let input = tool_use.str("input").unwrap_or_default();
+        let input = tool_use.str("wrapped").or_else(|| tool_use.str("input")).unwrap_or_default();
         let id = hide.text(tool_use.str("id").unwrap_or_default());
         lines.push(
             line("tool_use").subject(id).rest(hide.text(&super::message::one_line(&format!("{name} {input}")))),
+        );
+    }
+    for search in event.data.get("searches").map(crate::json::Json::items).unwrap_or_default() {
+        let name = search.str("name").map(|name| format!("{name} ")).unwrap_or_default();
+        let input = search.str("input").unwrap_or_default();
+        let id = hide.text(search.str("id").unwrap_or_default());
+        lines.push(
+            line("search").subject(id).rest(hide.text(&super::message::one_line(&format!("{name}{input}")))),
         );
     }
     if lines.is_empty() {

@@ -27,6 +27,8 @@ enum Shape {
     Fixed(String),
     /// Numbered by value.
     Numbered(&'static str),
+    /// The value of a member, where all of it has the shape.
+    Member(Regex, String),
 }
 
 impl Placeholders {
@@ -43,6 +45,12 @@ impl Placeholders {
         for emitted in replies.flat_map(|event| event.data.get("uses").map(Json::items).unwrap_or_default()) {
             if let (Some(id), Some(index)) = (emitted.str("id"), emitted.get("use").and_then(Json::as_i64)) {
                 know(id, format!("<use:{}>", index + 1));
+            }
+        }
+        let replies = trace.events.iter().filter(|event| event.kind == Kind::ModelReply);
+        for emitted in replies.flat_map(|event| event.data.get("searches").map(Json::items).unwrap_or_default()) {
+            if let (Some(id), Some(index)) = (emitted.str("id"), emitted.get("search").and_then(Json::as_i64)) {
+                know(id, format!("<search:{}>", index + 1));
             }
         }
         know(&plan.run_marker, "<run>".to_owned());
@@ -80,6 +88,11 @@ impl Placeholders {
                 .replace_all(&out, |found: &regex_lite::Captures<'_>| match kind {
                     Shape::Fixed(placeholder) => placeholder.clone(),
                     Shape::Numbered(name) => number(numbers.entry(name).or_default(), name, &found[0]),
+                    Shape::Member(whole, placeholder) => {
+                        let (key, value) = (&found[1], &found[2]);
+                        let hides = whole.is_match(value.trim_matches('"'));
+                        format!("{key}{}", if hides { placeholder.as_str() } else { value })
+                    }
                 })
                 .into_owned();
         }
@@ -124,6 +137,11 @@ fn number(known: &mut Vec<String>, name: &str, value: &str) -> String {
     format!("<{name}:{}>", at + 1)
 }
 
+/// The pattern for a whole value.
+fn anchored(pattern: &str) -> Result<Regex, regex_lite::Error> {
+    Regex::new(&format!("^(?:{pattern})$"))
+}
+
 fn shapes(plan: &Plan) -> Vec<(Regex, Shape)> {
     let mut shapes = Vec::new();
     let mut add = |pattern: &str, shape: Shape| {
@@ -136,7 +154,11 @@ fn shapes(plan: &Plan) -> Vec<(Regex, Shape)> {
         add(&pattern.value, Shape::Fixed(format!("<wrap:{}>", at + 1)));
     }
     for (name, pattern) in &plan.profile.redact {
-        add(&pattern.value, Shape::Fixed(format!("<{name}>")));
+        // Only the value of that member: a shape such as an id of any form would else be found in everything.
+        let Ok(whole) = anchored(&pattern.value) else { continue };
+        let key = Json::from(name).to_string();
+        let member = format!(r#"({}\s*:\s*)("(?:[^"\\]|\\.)*"|[^\s",}}\]]+)"#, regex_lite::escape(&key));
+        add(&member, Shape::Member(whole, format!("<{name}>")));
     }
     add("hcm-[0-9a-hjkmnp-tv-z]{8}", Shape::Numbered("marker"));
     add(r"127\.0\.0\.1:[0-9]{2,5}", Shape::Fixed("127.0.0.1:<port>".to_owned()));

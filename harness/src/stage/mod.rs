@@ -32,7 +32,7 @@ use crate::drive::drive;
 use crate::driver::{ServerSetup, Setup};
 use crate::host::render::{self, RenderError, Rendered, Site, SiteServer};
 use crate::json::Json;
-use crate::model::{Offer, Prompts, Role, identify};
+use crate::model::{Names, Prompts, Request, Role};
 use crate::plan::Plan;
 use crate::scenario::ast::{DenyBy, UseKind};
 use crate::trace::cut::{hex, sha256_hex};
@@ -191,7 +191,7 @@ pub fn run(
     let mut at = 0;
     while let Some(&role) = roles.get(at) {
         at += 1;
-        let Finished { reason, end, offers } = match host_run(plan, role, &launch, options, &mut rec, &mut kept) {
+        let Finished { reason, end, last } = match host_run(plan, role, &launch, options, &mut rec, &mut kept) {
             Ok(finished) => finished,
             Err(error) => {
                 // The file tells why it ends here.
@@ -205,7 +205,7 @@ pub fn run(
         }
         if reason != Reason::Exit {
             roles.truncate(at);
-        } else if role == Role::Main && needs_twin(plan, &offers) {
+        } else if role == Role::Main && needs_twin(plan, last.as_ref()) {
             roles.push(Role::Twin);
         }
         // A trace that is cut between two runs must not look as if nothing had been meant to follow.
@@ -220,16 +220,16 @@ pub fn run(
 }
 
 /// Whether a tool that a rule denies was hidden, so that its published name is still to be proven.
-fn needs_twin(plan: &Plan, offers: &[Offer]) -> bool {
+fn needs_twin(plan: &Plan, last: Option<&Request>) -> bool {
     if plan.twin_rules.is_none() {
         return false;
     }
-    let offered = identify(plan, offers);
+    let offered = last.map(|last| Names::of(plan).offered(last)).unwrap_or_default();
     let denied = plan
         .uses
         .iter()
         .filter(|planned| matches!(planned.kind, UseKind::Deny { by } if by != Some(DenyBy::Schema)));
-    denied.into_iter().any(|planned| !offered.iter().flatten().any(|tool| *tool == planned.tool))
+    denied.into_iter().any(|planned| !offered.iter().any(|(tool, _)| *tool == planned.tool))
 }
 
 /// What is to be known of a host run before the next one.
@@ -237,7 +237,8 @@ struct Finished {
     reason: Reason,
     /// Its last event, to which is added what follows.
     end: Draft,
-    offers: Vec<Offer>,
+    /// The last request of the main line, which shows what was offered in the end.
+    last: Option<Request>,
 }
 
 fn host_run(
@@ -282,7 +283,7 @@ fn host_run(
     if let (Some(supervisors), Some(supervisor)) = (&options.supervisors, supervisor) {
         supervisors.give(isolation, supervisor);
     }
-    Ok(Finished { reason, end, offers: model.into_offers() })
+    Ok(Finished { reason, end, last: model.into_last() })
 }
 
 fn host_start(plan: &Plan, facts: Json, sandbox: &Sandbox) -> Draft {
@@ -363,7 +364,7 @@ fn setup(plan: &Plan, role: Role, site: &Site, sandbox: &Sandbox) -> Setup {
 fn render_host(plan: &Plan, role: Role, site: &Site, sandbox: &Sandbox) -> Result<Rendered, StageError> {
     let rules = rules(plan, role);
     let drive = plan.profile.drives.get(plan.drive).ok_or_else(|| io::Error::other("the plan has no drive"))?;
-    let mut rendered = render::render(&plan.profile, drive, site, rules, plan.scenario.limits)?;
+    let mut rendered = render::render(&plan.profile, drive, site, rules, plan.scenario.limits, plan.native())?;
     // What a host writes to its temporary folder must not outlive the run.
     if rendered.env.iter().all(|(name, _)| name != "TMPDIR") {
         rendered.env.push(("TMPDIR".to_owned(), sandbox.tmp().to_string_lossy().into_owned()));

@@ -3,7 +3,7 @@
 use super::recorder::Draft;
 use crate::host::profile::ApiName;
 use crate::json::Json;
-use crate::model::{Answer, Engine, Offer, Ours, Prompts, Role, Route};
+use crate::model::{Answer, Engine, Ours, Prompts, Request as Parsed, Role, Route};
 use crate::plan::Plan;
 use crate::trace::event::Kind;
 use crate::wire::http::{Request, Response};
@@ -14,8 +14,8 @@ pub(super) struct Model<'p> {
     engine: Engine,
     ours: Ours<'p>,
     prompts: Prompts,
-    /// What the last main-line request offered.
-    offers: Vec<Offer>,
+    /// The last main-line request.
+    last: Option<Parsed>,
 }
 
 /// What follows from a request, however it came.
@@ -47,12 +47,12 @@ pub(super) enum Script {
 
 impl<'p> Model<'p> {
     pub(super) fn new(plan: &'p Plan, run: u32, role: Role, prompts: Prompts) -> Self {
-        Self { plan, engine: Engine::new(plan, run, role), ours: Ours::of(plan), prompts, offers: Vec::new() }
+        Self { plan, engine: Engine::new(plan, run, role), ours: Ours::of(plan), prompts, last: None }
     }
 
-    /// What the last main-line request offered.
-    pub(super) fn into_offers(self) -> Vec<Offer> {
-        self.offers
+    /// The last main-line request, which shows what was offered in the end.
+    pub(super) fn into_last(self) -> Option<Parsed> {
+        self.last
     }
 
     pub(super) fn exchange(&mut self, request: &Request, path: &str) -> Exchange {
@@ -87,7 +87,7 @@ impl<'p> Model<'p> {
         if answer.main
             && let Ok(parsed) = self.engine.api().parse(body)
         {
-            self.offers = parsed.offers;
+            self.last = Some(parsed);
         }
         let request = self.asked(&answer, body, bytes, path);
         if let Some(signal) = self.stop(&answer) {
@@ -141,9 +141,15 @@ impl<'p> Model<'p> {
             reply = reply.fact("turn", turn);
         }
         let uses: Vec<Json> = answer.uses.iter().map(use_json).collect();
-        let steps: Vec<usize> = answer.uses.iter().map(|emitted| self.plan.uses[emitted.index].step).collect();
+        let searches: Vec<Json> = answer.searches.iter().map(search_json).collect();
+        let of_uses = answer.uses.iter().map(|emitted| self.plan.uses[emitted.index].step);
+        let of_searches = answer.searches.iter().map(|emitted| self.plan.searches[emitted.index].step);
+        let steps: Vec<usize> = of_uses.chain(of_searches).collect();
         let step = steps.first().copied().filter(|first| steps.iter().all(|step| step == first));
         reply = reply.fact("uses", uses).step(step);
+        if !searches.is_empty() {
+            reply = reply.fact("searches", searches);
+        }
         match &answer.reply {
             Some(given) => reply.bytes(api.blocks(given).to_bytes()),
             None => reply.fact("status", u32::from(answer.status)).bytes(self.refusal(answer)),
@@ -172,6 +178,18 @@ fn use_json(emitted: &crate::model::EmittedUse) -> Json {
     }
     json.set("name", &emitted.published.name);
     json.set("name_from", emitted.name_from.as_str());
+    json.set("input", &emitted.input);
+    if let Some(wrapped) = &emitted.wrapped {
+        json.set("wrapped", wrapped);
+    }
+    json
+}
+
+fn search_json(emitted: &crate::model::EmittedSearch) -> Json {
+    let mut json = Json::object([("id", Json::from(&emitted.id)), ("search", emitted.index.into())]);
+    if let Some(tool) = &emitted.tool {
+        json.set("name", tool);
+    }
     json.set("input", &emitted.input);
     json
 }

@@ -117,7 +117,9 @@ kinds! {
     ModelRequest = Model "request",
     /// The model answered; recorded when its first byte is sent. Payload: the reply's blocks as a JSON array in the API's
     /// own form. `cause` is the request. Data: `main`, `turn`, `uses`: array of `{id, use (index into the plan's uses),
-    /// namespace?, name, name_from: "offer" | "rule", input (text)}`; `status` for an HTTP error answer.
+    /// namespace?, name, name_from: "offer" | "rule", input (text), wrapped? (text: what the tool that calls it gets)}`;
+    /// `searches`, where there are any: array of `{id, search (index into the plan's searches), name?, input (text)}`;
+    /// `status` for an HTTP error answer.
     ModelReply = Model "reply",
     /// Something on the model's port that is no model request (another path, a wrong host header, no HTTP). Data:
     /// `reason`; `method` and `path` where it was HTTP.

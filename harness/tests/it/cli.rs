@@ -58,6 +58,8 @@ fn wrong_names_are_complained_about() {
     check("unknown-host-close", &["run", "--host", "refrence"]);
     check("unknown-variant", &["run", "--host", "reference:response"]);
     check("unknown-scenario", &["run", "call/lokup"]);
+    check("misspelt-host", &["run", "misspelt-host.toml"]);
+    check("misspelt-host-checked", &["check", "misspelt-host.toml"]);
     check("unknown-fault", &["run", "--fault", "prefixed-wire-nam"]);
     check("fault-elsewhere", &["run", "--host", "null", "--fault", "prefixed-wire-name"]);
     check("unknown-requirement", &["explain", "hop.wirename"]);

@@ -52,9 +52,10 @@ impl Lies {
     }
 
     /// The name of a tool for the wire, as JSON text.
-    pub(crate) fn bend_wire_name(self, name_json: &str, name: &str, published: &str) -> String {
+    pub(crate) fn bend_wire_name(self, name_json: &str, name: &str, server: &str, published: &str) -> String {
         match self.which() {
             Some(Fault::PrefixedWireName) => quote(published),
+            Some(Fault::WrapperPrefixes) => quote(&format!("{server}_{name}")),
             Some(Fault::LowercaseWireName) => quote(&name.to_lowercase()),
             Some(Fault::MangledWireName) => quote(&mangle(name, Alphabet::UnderscoreOnly)),
             _ => name_json.to_owned(),

@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 use crate::error::Error;
 use crate::gate::{Decision, Pattern, Rules};
 use crate::json::{self, Members};
+use crate::reach::Reach;
 
 /// Everything that the config file says.
 #[derive(Debug)]
@@ -19,6 +20,7 @@ pub(crate) struct Config {
     pub(crate) limits: Limits,
     pub(crate) schema_gate: SchemaGate,
     pub(crate) protocol: Protocol,
+    pub(crate) reach: Reach,
 }
 
 /// Where the model is, and what it speaks.
@@ -90,6 +92,7 @@ fn parse(text: &str) -> Result<Config, Wrong> {
         limits: Limits { start: Duration::from_secs(10), call: Duration::from_secs(60) },
         schema_gate: SchemaGate::Closed,
         protocol: Protocol::Auto,
+        reach: Reach::Direct,
     };
     let mut model = None;
     for (key, value) in &root.0 {
@@ -120,6 +123,14 @@ fn parse(text: &str) -> Result<Config, Wrong> {
                     other => {
                         return Err(Wrong(format!("protocol {other:?} is not one of auto, legacy, modern")));
                     }
+                };
+            }
+            "reach" => {
+                config.reach = match text_of(key, value)?.as_str() {
+                    "direct" => Reach::Direct,
+                    "search" => Reach::Search,
+                    "wrapper" => Reach::Wrapper,
+                    other => return Err(Wrong(format!("reach {other:?} is not one of direct, search, wrapper"))),
                 };
             }
             _ => return Err(unknown("", key)),
@@ -299,6 +310,7 @@ mod tests {
             "permissions.default \"maybe\" is not one of allow, ask, deny",
         );
         check_wrong(r#","limits":{"call_ms":1.5}"#, "limits.call_ms must be a number of milliseconds");
+        check_wrong(r#","reach":"far""#, "reach \"far\" is not one of direct, search, wrapper");
         check_wrong(r#","protocol":"new""#, "protocol \"new\" is not one of auto, legacy, modern");
         assert_eq!(parse("{}").unwrap_err(), Wrong("model is missing".into()));
     }

@@ -5,6 +5,7 @@ use crate::gate::{Decision, Rules};
 use crate::json::quote;
 use crate::model::{Api, Offered, Surface};
 use crate::name::{Alphabet, Namer, mangle};
+use crate::reach::{self, Found, Reach};
 use crate::schema::InputSchema;
 use crate::server::Server;
 use crate::tool::Tool;
@@ -46,7 +47,13 @@ pub(crate) struct Directory {
 
 impl Directory {
     /// Names the tools that the servers list now.
-    pub(crate) fn build(servers: &[Server], rules: &Rules, api: &dyn Api, lies: Lies) -> Self {
+    pub(crate) fn build(
+        servers: &[Server],
+        rules: &Rules,
+        api: &dyn Api,
+        (reach, found): (Reach, &Found),
+        lies: Lies,
+    ) -> Self {
         let mut entries = Vec::new();
         let mut flat = Namer::default();
         let mut namespaces = Namer::default();
@@ -81,8 +88,39 @@ impl Directory {
         }
         let invented = lies.tell(Fault::OfferUnlisted).then(|| invented(&entries, servers)).flatten();
         let mut directory = Self { entries, invented, offer: String::new() };
-        directory.offer = api.offer(&directory.offered(servers));
+        let own = reach::own(reach, &directory, servers);
+        let offers = |entry: &Entry| match reach {
+            Reach::Direct => true,
+            Reach::Search => found.contains(&(entry.server, entry.tool.clone())) || lies.tell(Fault::PourTable),
+            Reach::Wrapper => false,
+        };
+        directory.offer = api.offer(&directory.offered(servers, offers, lies), own.as_ref());
         directory
+    }
+
+    /// The tools that the model is shown, or may find.
+    pub(crate) fn shown<'a>(&'a self, servers: &'a [Server]) -> Vec<(&'a Entry, &'a Tool)> {
+        let shown = self.entries.iter().filter(|entry| entry.shown);
+        shown.filter_map(|entry| Some((entry, tool_of(entry, servers)?))).collect()
+    }
+
+    /// One tool as the model is shown it.
+    pub(crate) fn offered_entry<'a>(
+        &'a self,
+        entry: &'a Entry,
+        servers: &'a [Server],
+        lies: Lies,
+    ) -> Option<Offered<'a>> {
+        let tool = tool_of(entry, servers)?;
+        let bent =
+            if lies.tell(Fault::DropParameter) { reach::without_last_property(tool.input.text()) } else { None };
+        Some(Offered {
+            namespace: entry.namespace.as_deref(),
+            name: &entry.name,
+            server: &servers[entry.server].name,
+            tool,
+            schema: bent.map_or_else(|| tool.input.text().into(), Into::into),
+        })
     }
 
     /// The published names of the tools that the model is shown.
@@ -95,25 +133,25 @@ impl Directory {
         self.entries.iter().find(|entry| entry.namespace.as_deref() == namespace && entry.name == name)
     }
 
-    fn offered<'a>(&'a self, servers: &'a [Server]) -> Vec<Offered<'a>> {
-        let shown = self.entries.iter().filter(|entry| entry.shown);
-        let mut offered: Vec<_> = shown
-            .filter_map(|entry| {
-                let server = &servers[entry.server];
-                let tool = server.tools.iter().find(|tool| tool.name == entry.tool)?;
-                Some(Offered {
-                    namespace: entry.namespace.as_deref(),
-                    name: &entry.name,
-                    server: &server.name,
-                    tool,
-                })
-            })
-            .collect();
+    fn offered<'a>(
+        &'a self,
+        servers: &'a [Server],
+        offers: impl Fn(&Entry) -> bool,
+        lies: Lies,
+    ) -> Vec<Offered<'a>> {
+        let shown = self.entries.iter().filter(|entry| entry.shown && offers(entry));
+        let mut offered: Vec<_> = shown.filter_map(|entry| self.offered_entry(entry, servers, lies)).collect();
         if let (Some((name, tool)), Some(last)) = (&self.invented, offered.last()) {
-            offered.push(Offered { name, tool, ..*last });
+            let schema = tool.input.text().into();
+            offered.push(Offered { name, tool, schema, namespace: last.namespace, server: last.server });
         }
         offered
     }
+}
+
+/// What the server of an entry lists under its name.
+fn tool_of<'a>(entry: &Entry, servers: &'a [Server]) -> Option<&'a Tool> {
+    servers[entry.server].tools.iter().find(|tool| tool.name == entry.tool)
 }
 
 /// The lie about shared names: the tool of that name at an earlier server, whose published name is given out again.

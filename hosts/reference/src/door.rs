@@ -10,6 +10,7 @@ use crate::flight::{Flight, Planned};
 use crate::gate::Decision;
 use crate::host::Host;
 use crate::model::ToolUse;
+use crate::reach::{self, Aim, Reach};
 use crate::told::Told;
 
 impl Host {
@@ -18,6 +19,10 @@ impl Host {
         let mut flight = Flight::default();
         let mut refused = Vec::with_capacity(uses.len());
         for (at, tool_use) in uses.iter().enumerate() {
+            if reach::is_search(self.reach, &tool_use.name) {
+                refused.push(Some(self.search(&tool_use.input)));
+                continue;
+            }
             let told = match self.pass(tool_use)? {
                 Ok(planned) => {
                     flight.plan(at, tool_use.id.clone(), planned);
@@ -44,10 +49,11 @@ impl Host {
         if self.console.interrupted {
             return Ok(Err(Told::trouble("the user has interrupted the turn")));
         }
-        let Some(entry) = self.directory.find(tool_use.namespace.as_deref(), &tool_use.name).cloned() else {
-            return Ok(Err(Told::trouble(format!("unknown tool: {}", tool_use.name))));
+        let Aim { entry, input } = match self.aim(tool_use) {
+            Ok(aim) => aim,
+            Err(reason) => return Ok(Err(Told::trouble(reason))),
         };
-        let mut input = match arguments::read(&tool_use.input) {
+        let mut input = match arguments::read(&input) {
             Ok(input) => input,
             Err(reason) => return Ok(Err(Told::trouble(reason))),
         };
@@ -77,6 +83,31 @@ impl Host {
         }
     }
 
+    /// The tool that a use is about.
+    fn aim(&self, tool_use: &ToolUse) -> Result<Aim, String> {
+        let name = &tool_use.name;
+        if self.reach == Reach::Wrapper {
+            return reach::unwrap(&self.directory, &self.servers, (name, &tool_use.input), self.lies);
+        }
+        let entry = self.directory.find(tool_use.namespace.as_deref(), name);
+        let entry = entry.ok_or_else(|| format!("unknown tool: {name}"))?;
+        let is_found = self.found.contains(&(entry.server, entry.tool.clone()));
+        if self.reach == Reach::Search && !is_found && !self.lies.tell(Fault::PourTable) {
+            return Err(format!("the tool {name} was not searched for"));
+        }
+        Ok(Aim { entry: entry.clone(), input: tool_use.input.clone() })
+    }
+
+    /// Finds a tool for the model, which is offered it from then on.
+    fn search(&mut self, input: &str) -> Told {
+        let Some(entry) = reach::search(&self.directory, &self.servers, input, self.lies) else {
+            return reach::found(self.api.as_ref(), None);
+        };
+        self.found.insert((entry.server, entry.tool.clone()));
+        let offered = self.directory.offered_entry(&entry, &self.servers, self.lies);
+        reach::found(self.api.as_ref(), offered)
+    }
+
     /// The schema gate, and the call behind it.
     fn plan(&self, entry: &Entry, arguments: String) -> Result<Planned, Told> {
         let server = &self.servers[entry.server];
@@ -98,7 +129,7 @@ impl Host {
         Ok(Planned {
             server: entry.server,
             tool: entry.tool.clone(),
-            wire_name: self.lies.bend_wire_name(&tool.name_json, &tool.name, &entry.published()),
+            wire_name: self.lies.bend_wire_name(&tool.name_json, &tool.name, &server.name, &entry.published()),
             arguments,
         })
     }
@@ -143,9 +174,9 @@ impl Host {
     /// Asks about calls that have been made; nothing depends on the answers any more.
     fn ask_for_show(&mut self, uses: &[ToolUse]) -> Result<(), Error> {
         for tool_use in uses {
-            let entry = self.directory.find(tool_use.namespace.as_deref(), &tool_use.name).cloned();
-            if let Some(entry) = entry.filter(|entry| self.decide(entry) == Decision::Ask) {
-                let _too_late = self.ask(tool_use, &entry, &tool_use.input)?;
+            let aim = self.aim(tool_use).ok();
+            if let Some(aim) = aim.filter(|aim| self.decide(&aim.entry) == Decision::Ask) {
+                let _too_late = self.ask(tool_use, &aim.entry, &aim.input)?;
             }
         }
         Ok(())

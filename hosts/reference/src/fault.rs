@@ -11,10 +11,12 @@ pub struct FaultInfo {
     pub about: &'static [&'static str],
     /// The lie in one sentence.
     pub summary: &'static str,
+    /// The variant of the host that alone can tell it, by its name in the profile.
+    pub variant: Option<&'static str>,
 }
 
 macro_rules! faults {
-    ($(#[doc = $summary:literal] $fault:ident = $name:literal about [$($id:literal),+];)+) => {
+    ($(#[doc = $summary:literal] $fault:ident = $name:literal about [$($id:literal),+] $(on $variant:literal)?;)+) => {
         /// One lie.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub(crate) enum Fault {
@@ -23,11 +25,23 @@ macro_rules! faults {
 
         /// Every lie that the host can tell.
         pub const FAULTS: &[FaultInfo] = &[
-            $(FaultInfo { name: $name, about: &[$($id),+], summary: $summary.trim_ascii() },)+
+            $(FaultInfo {
+                name: $name,
+                about: &[$($id),+],
+                summary: $summary.trim_ascii(),
+                variant: first(&[$($variant)?]),
+            },)+
         ];
 
         const NAMED: &[(&str, Fault)] = &[$(($name, Fault::$fault)),+];
     };
+}
+
+const fn first(variants: &[&'static str]) -> Option<&'static str> {
+    match variants {
+        [] => None,
+        [variant, ..] => Some(variant),
+    }
 }
 
 faults! {
@@ -118,14 +132,34 @@ faults! {
     ShareNames = "share-names" about ["tools.name.collision-disambiguated"];
     /// A tool under a deny rule takes the other tools of its server with it.
     HideNeighbours = "hide-neighbours" about ["hop.stable-list"];
+    /// A server that cannot be started is not named.
+    SilentFailure = "silent-failure" about ["expect.native"];
     /// One broken server hides the tools of all.
     SickServerHidesAll = "sick-server-hides-all" about ["hop.isolation"];
+
+    // The way to a tool that is not offered by itself.
+    /// A search finds nothing.
+    FindNothing = "find-nothing" about ["expect.search"] on "search";
+    /// A search finds the tool before the one that it is for.
+    FindNeighbour = "find-neighbour" about ["expect.search"] on "search";
+    /// What is found lacks its last parameter.
+    DropParameter = "drop-parameter" about ["expect.search"] on "search";
+    /// All tools are offered before any search.
+    PourTable = "pour-table" about ["claim.07-deferred-table"] on "search";
+    /// The tool that calls all others puts its server in front of the name.
+    WrapperPrefixes = "wrapper-prefixes" about ["hop.wire-name"] on "wrapper";
+    /// The tool that calls all others loses the arguments.
+    WrapperLosesArguments = "wrapper-loses-arguments" about ["hop.arguments"] on "wrapper";
+    /// The tool that calls all others sends its own arguments.
+    WrapperSendsItself = "wrapper-sends-itself" about ["hop.arguments"] on "wrapper";
 
     // The gates.
     /// Deny rules are not read.
     IgnoreDeny = "ignore-deny" about ["hop.gates", "expect.deny"];
     /// An allow rule goes before a deny rule.
     AllowBeatsDeny = "allow-beats-deny" about ["hop.gates", "expect.deny"];
+    /// An allow rule goes before an ask rule.
+    AllowBeatsAsk = "allow-beats-ask" about ["claim.11-deny-ask-allow", "expect.ask"];
     /// A rule also speaks of tools whose names only begin like its own.
     MatchByPrefix = "match-by-prefix" about ["hop.gates"];
     /// Tools under an ask rule are called without a question.

@@ -52,7 +52,7 @@ impl Rules {
             Decision::Allow
         } else if any(&self.deny) && !lies.tell(Fault::IgnoreDeny) {
             Decision::Deny
-        } else if any(&self.ask) {
+        } else if any(&self.ask) && !(lies.tell(Fault::AllowBeatsAsk) && any(&self.allow)) {
             Decision::Ask
         } else if any(&self.allow) {
             Decision::Allow

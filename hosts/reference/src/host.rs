@@ -13,6 +13,7 @@ use crate::json::quote;
 use crate::model::http::{Connection, Endpoint};
 use crate::model::{self, Api};
 use crate::process;
+use crate::reach::{Found, Reach};
 use crate::reactor::{Event, Framing, Reactor, Token};
 use crate::server::{Answer as ServerAnswer, Server};
 
@@ -31,7 +32,10 @@ pub(crate) struct Host {
     pub(crate) key: String,
     pub(crate) connection: Connection,
     pub(crate) directory: Directory,
-    /// The versions of the lists that the directory was built from.
+    pub(crate) reach: Reach,
+    /// What searches have found so far.
+    pub(crate) found: Found,
+    /// The versions of the lists that the directory was built from, and the number of tools that were found.
     built_from: Option<Vec<u64>>,
     pub(crate) console: Console,
     /// Tools that the user has allowed for good, by server and registered name.
@@ -75,6 +79,8 @@ impl Host {
             key: config.model.key,
             connection: Connection::new(endpoint),
             directory: Directory::default(),
+            reach: config.reach,
+            found: Found::new(),
             built_from: None,
             console: Console::new(mode),
             remembered: HashSet::new(),
@@ -123,8 +129,14 @@ impl Host {
     pub(crate) fn pump(&mut self, until: Option<Instant>) -> Result<Pumped, Error> {
         // A server that never stops talking must not keep the time from passing, for itself or for others.
         let now = Instant::now();
+        let due =
+            self.servers.iter().filter(|server| server.deadline().is_some_and(|deadline| now >= deadline)).count();
         for server in &mut self.servers {
             server.on_time(now);
+        }
+        if due > 0 {
+            // What the caller waits for may have come to its end just now, and then no event would ever follow.
+            return Ok(Pumped::Other);
         }
         let deadline = self.servers.iter().filter_map(Server::deadline).chain(until).min();
         let Some(event) = self.reactor.next(deadline) else {
@@ -171,9 +183,11 @@ impl Host {
 
     /// Names the tools anew, if any list was replaced.
     pub(crate) fn rebuild(&mut self) {
-        let versions: Vec<_> = self.servers.iter().map(|server| server.list_version).collect();
+        let mut versions: Vec<_> = self.servers.iter().map(|server| server.list_version).collect();
+        versions.push(self.found.len() as u64);
         if self.built_from.as_ref() != Some(&versions) {
-            self.directory = Directory::build(&self.servers, &self.rules, self.api.as_ref(), self.lies);
+            let reach = (self.reach, &self.found);
+            self.directory = Directory::build(&self.servers, &self.rules, self.api.as_ref(), reach, self.lies);
             self.built_from = Some(versions);
         }
     }

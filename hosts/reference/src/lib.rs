@@ -53,6 +53,7 @@ mod modern;
 mod name;
 mod plain;
 mod process;
+mod reach;
 mod reactor;
 mod rpc;
 mod schema;

@@ -23,6 +23,8 @@ pub(crate) enum Part {
         data: String,
         mime_type: String,
     },
+    /// What a search found, as JSON text in the form of the model API.
+    Found(String),
 }
 
 impl Told {

@@ -64,17 +64,6 @@ pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>) {
         shapes,
         "every request has a method and params of its revision",
     );
-    json_rpc(view, sheet);
-}
-
-/// `hop.json-rpc`: envelopes, and ids by the rule of the revision.
-fn json_rpc(view: &View<'_>, sheet: &mut Sheet<'_>) {
-    let mut tally = envelopes(view);
-    tally.absorb(match view.plan.key.revision.era() {
-        Era::Legacy => unique(view, in_session),
-        Era::Modern => unique(view, in_flight),
-    });
-    sheet.close("hop.json-rpc", tally, "every message is well-formed, and ids follow the rule of the revision");
 }
 
 /// Facts about every whole line of the host that is JSON.
@@ -95,7 +84,7 @@ pub(super) fn whole_lines<'v, 'a>(conn: &'v Conn<'a>) -> impl Iterator<Item = &'
     lines.filter(|event| event.data.str("end") != Some("eof"))
 }
 
-fn envelopes(view: &View<'_>) -> Tally {
+pub(in crate::check) fn envelopes(view: &View<'_>) -> Tally {
     per_conn(view, |conn, tally| {
         for event in whole_lines(conn) {
             let violations = rpc::violations(event.bytes().unwrap_or_default());
@@ -108,7 +97,7 @@ fn envelopes(view: &View<'_>) -> Tally {
 }
 
 /// Pairs of requests with the same id that the rule forbids; each connection with two requests is a subject.
-fn unique(view: &View<'_>, forbidden: fn(&Rpc<'_>, &Rpc<'_>) -> bool) -> Tally {
+pub(in crate::check) fn unique(view: &View<'_>, forbidden: fn(&Rpc<'_>, &Rpc<'_>) -> bool) -> Tally {
     per_conn(view, |conn, tally| {
         // A host may send thousands of requests, of which hardly two have the same id.
         let mut buckets: HashMap<String, Vec<&Rpc<'_>>> = HashMap::new();
@@ -130,11 +119,11 @@ fn unique(view: &View<'_>, forbidden: fn(&Rpc<'_>, &Rpc<'_>) -> bool) -> Tally {
     })
 }
 
-fn in_session(_: &Rpc<'_>, _: &Rpc<'_>) -> bool {
+pub(in crate::check) fn in_session(_: &Rpc<'_>, _: &Rpc<'_>) -> bool {
     true
 }
 
-fn in_flight(first: &Rpc<'_>, second: &Rpc<'_>) -> bool {
+pub(in crate::check) fn in_flight(first: &Rpc<'_>, second: &Rpc<'_>) -> bool {
     first.answer().is_none_or(|answer| after(answer.event, second.event))
 }
 

@@ -1,7 +1,7 @@
 //! Rules of the specification that the wire shows at no cost. They are judged on every trace that has a subject for them.
 
 mod asked;
-mod base;
+pub(super) mod base;
 mod cancel;
 mod lifecycle;
 pub(super) mod listen;
@@ -44,7 +44,7 @@ fn conns<'v, 'a>(view: &'v View<'a>) -> impl Iterator<Item = &'v Conn<'a>> {
 }
 
 /// Facts about every connection.
-fn per_conn(view: &View<'_>, mut fact: impl FnMut(&Conn<'_>, &mut Tally)) -> Tally {
+pub(super) fn per_conn(view: &View<'_>, mut fact: impl FnMut(&Conn<'_>, &mut Tally)) -> Tally {
     let mut tally = Tally::default();
     conns(view).for_each(|conn| fact(conn, &mut tally));
     tally

@@ -52,7 +52,11 @@ fn read_to_the_end(view: &View<'_>) -> Tally {
             let mut complete = Vec::new();
             for conn in run.conns_of(&server.key).filter(|conn| conn.broken().is_none()) {
                 match list::chain(conn) {
-                    Chain::Complete(events) => complete.extend(events),
+                    Chain::Complete(events) => {
+                        complete.extend(events);
+                        // A list that was read again is a witness as well.
+                        complete.extend(lists(conn).filter_map(|rpc| rpc.result()).map(|(answer, _)| answer));
+                    }
                     Chain::Partial(events) if events.len() > 1 => partial.extend(events),
                     Chain::Partial(_) | Chain::None => {}
                 }

@@ -151,7 +151,10 @@ fn case(view: &View<'_>) -> Tally {
     for run in &view.runs {
         for exchange in run.main_line() {
             let listed = run.listed_before(exchange.event);
-            let open = |tool: &ToolRef| stable_list::removal(run.plan, tool, &listed).is_none();
+            let open = |tool: &ToolRef| {
+                stable_list::removal(run.plan, tool, &listed).is_none()
+                    && !stable_list::is_deferred(run, tool, exchange)
+            };
             for (tool, answer) in listed.iter().filter(|(tool, _)| !exchange.offers(tool) && open(tool)) {
                 let twin = listed.iter().find(|(other, _)| {
                     let alike = other.server == tool.server && other.tool.eq_ignore_ascii_case(&tool.tool);
@@ -252,7 +255,9 @@ fn isolated(view: &View<'_>) -> Tally {
             }
             if last.offers(tool) {
                 tally.holds([*answer, last.event]);
-            } else if stable_list::own_reason(run.plan, tool, &listed).is_none() {
+            } else if stable_list::own_reason(run.plan, tool, &listed).is_none()
+                && !stable_list::is_deferred(run, tool, last)
+            {
                 tally.fails(
                     format!("`{tool}` stands beside a malformed entry and is not offered"),
                     [*answer, last.event],

@@ -77,9 +77,36 @@ pub(super) const FAULTS: &[TraceFault] = &[
             )
         },
     ),
+    fault("answered-twice", &["hop.json-rpc"], "A request of a server was answered twice.", |plan, trace| {
+        answered(
+            plan,
+            trace,
+            |_| true,
+            |_, line, tape| {
+                let again = tape.copy(line.event.n)?;
+                tape.after(line.event.n, again)
+            },
+        )
+    }),
+    fault(
+        "open-question",
+        &["hop.json-rpc"],
+        "A request of a server was not answered, and a later one of the host was.",
+        |plan, trace| {
+            answered(
+                plan,
+                trace,
+                |_| true,
+                |_, line, tape| {
+                    tape.drop_all(&[line.event.n]);
+                    Some(())
+                },
+            )
+        },
+    ),
     fault(
         "response-with-another-id",
-        &["base.response.id-echo"],
+        &["base.response.id-echo", "hop.json-rpc"],
         "A response has an id that nobody asked with.",
         |plan, trace| {
             answered(

@@ -30,7 +30,7 @@ pub(super) const FAULTS: &[TraceFault] = &[
     ),
     fault(
         "used-id",
-        &["base.request.id-unique-in-session"],
+        &["base.request.id-unique-in-session", "hop.json-rpc"],
         "A request has the id of one before.",
         |plan, trace| {
             if plan.key.revision.era() == Era::Modern {
@@ -97,7 +97,7 @@ pub(super) const FAULTS: &[TraceFault] = &[
     ),
     fault(
         "unasked-response",
-        &["base.client-sends-no-responses"],
+        &["base.client-sends-no-responses", "hop.json-rpc"],
         "A modern host sent a response.",
         |plan, trace| extra_line(plan, trace, r#"{"jsonrpc":"2.0","id":9000,"result":{}}"#),
     ),

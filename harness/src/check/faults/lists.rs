@@ -152,6 +152,18 @@ pub(super) const FAULTS: &[TraceFault] = &[
         "With one server broken, no tool of another was offered.",
         hide_all,
     ),
+    fault(
+        "healthy-server-never-asked",
+        &["hop.isolation"],
+        "With one server sick, another was never asked for its tools.",
+        never_asked,
+    ),
+    fault(
+        "renamed-in-the-second-run",
+        &["hop.stable-list"],
+        "The second run of the host offers a tool by another name.",
+        renamed,
+    ),
 ];
 
 fn last_page(plan: &Plan, trace: &Trace) -> Option<Trace> {
@@ -347,6 +359,43 @@ fn shared_name(plan: &Plan, trace: &Trace) -> Option<Trace> {
             });
         })
     })
+}
+
+/// Takes the list of a healthy server away, and what was offered of it.
+fn never_asked(plan: &Plan, trace: &Trace) -> Option<Trace> {
+    let view = View::new(plan, trace);
+    let run = view.judged().next()?;
+    let healthy = plan.servers.iter().find(|server| server.script.on.is_empty())?;
+    plan.servers.iter().find(|server| !server.script.on.is_empty())?;
+    let mut tape = Tape::new(trace);
+    let lists = run.conns_of(&healthy.key).flat_map(|conn| &conn.rpcs).filter(|rpc| rpc.method == "tools/list");
+    let events: Vec<u32> =
+        lists.flat_map(|rpc| std::iter::once(rpc.event.n).chain(rpc.answer().map(|a| a.event.n))).collect();
+    for exchange in run.main_line() {
+        let of_healthy = exchange.offers.iter().filter(|offer| offer.tool.server == healthy.key);
+        let names: Vec<&str> = of_healthy.map(|offer| offer.published.name.as_str()).collect();
+        tape.json(exchange.event.n, |body| without(body, &names))?;
+    }
+    tape.drop_all(&events);
+    (!events.is_empty()).then(|| tape.trace())
+}
+
+/// Only the name differs: the description still says which tool it is.
+fn renamed(plan: &Plan, trace: &Trace) -> Option<Trace> {
+    let view = View::new(plan, trace);
+    let second = view.judged().nth(1)?;
+    let name = second.main_line().last()?.offers.iter().find(|offer| offer.at.is_some())?.published.name.clone();
+    let mut tape = Tape::new(trace);
+    for exchange in second.main_line() {
+        tape.json(exchange.event.n, |body| {
+            arrays(body, &mut |items| {
+                for item in items.iter_mut().filter(|item| item.str("name") == Some(&name) && is_offer(item)) {
+                    item.set("name", format!("{name}_2"));
+                }
+            });
+        })?;
+    }
+    Some(tape.trace())
 }
 
 fn hide_all(plan: &Plan, trace: &Trace) -> Option<Trace> {

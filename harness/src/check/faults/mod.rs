@@ -11,8 +11,10 @@ mod given_up;
 mod hop;
 mod lists;
 mod live;
+mod native;
 mod opening;
 mod process;
+mod search;
 mod told;
 
 use super::table::{joined, rows};
@@ -46,6 +48,8 @@ const TABLES: &[&[TraceFault]] = &[
     envelope::FAULTS,
     lists::FAULTS,
     live::FAULTS,
+    search::FAULTS,
+    native::FAULTS,
     hop::FAULTS,
     told::FAULTS,
     gates::FAULTS,

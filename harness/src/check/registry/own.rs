@@ -59,7 +59,7 @@ pub(super) const INVARIANTS: &[Requirement] = &[
         "hop.json-rpc",
         Vantage::Wire,
         &["base.jsonrpc.valid-2-0", "base.request.id-unique-in-session", "base.request.id-unique-in-flight"],
-        "Every message of the host is well-formed, with ids by the rule of the revision.",
+        "Every message of the host is well-formed, with ids by the rule of the revision, and each request has one answer.",
     ),
     invariant(
         "hop.isolation",
@@ -93,6 +93,12 @@ pub(super) const EXPECTATIONS: &[Requirement] = &[
         Vantage::Model,
         &[],
         "A `list` step: what it names is offered to the model, now and on later turns, and what is hidden is not.",
+    ),
+    invariant(
+        "expect.search",
+        Vantage::Model,
+        &["hop.stable-list"],
+        "Where tools are searched for: a search for a listed tool finds it, with the parameters that its server listed.",
     ),
     invariant(
         "expect.call",
@@ -131,6 +137,12 @@ pub(super) const EXPECTATIONS: &[Requirement] = &[
         Vantage::Model,
         &[],
         "A `say` step: the final text is served and the conversation ends.",
+    ),
+    invariant(
+        "expect.native",
+        Vantage::Hop,
+        &[],
+        "A scenario in a host's own words: the right servers are connected, and what it says of words and variables holds.",
     ),
     invariant("expect.counts", Vantage::Wire, &[], "Messages of a kind are as many as `[expect]` says."),
     invariant(
@@ -187,6 +199,13 @@ pub(super) const CLAIMS: &[Requirement] = &[
         Vantage::Hop,
         &["hop.wire-name"],
         "The model is shown the name that the host's rule gives, and the wire carries the bare name.",
+    ),
+    claim(
+        "claim.07-deferred-table",
+        Level::Policy,
+        Vantage::Model,
+        &["expect.search"],
+        "A host that claims to defer tools shows its model none of ours before a search finds it.",
     ),
     claim(
         "claim.08-no-schema-no-offer",

@@ -217,6 +217,8 @@ impl<'a> Window<'a> {
     }
 }
 
+/// Where tools are searched for, each name of the step was searched for in a turn of its own, and what was not found is
+/// not offered. What an earlier search found says nothing of what the host offers now.
 fn offered(
     run: &Run<'_>,
     key: &str,
@@ -232,6 +234,12 @@ fn offered(
     if exchanges.is_empty() {
         return Judged::Untestable("the model was never asked after this step".to_owned());
     }
+    let searches: Vec<&str> = run
+        .searches
+        .iter()
+        .filter(|search| search.planned.step == step)
+        .map(|search| search.id.as_str())
+        .collect();
     let mut tally = Tally::default();
     let tool = |name: &Spanned<String>| ToolRef { server: key.to_owned(), tool: name.value.clone() };
     for exchange in exchanges {
@@ -244,7 +252,7 @@ fn offered(
         }
         let listed = run.listed_before(exchange.event);
         for tool in hidden.iter().map(tool) {
-            if exchange.offers(&tool) {
+            if exchange.offers_now(&tool, &searches) {
                 tally.fails(format!("`{tool}` is offered and should be hidden"), [exchange.event]);
             } else if let Some((_, answer)) = listed.iter().find(|(known, _)| *known == tool) {
                 // Hidden is only what the host knew of.

@@ -9,8 +9,10 @@ mod deny;
 mod during;
 pub(super) mod list;
 mod model_api;
+mod native;
 mod run_ends;
 mod say;
+mod search;
 mod stop;
 mod told;
 
@@ -35,6 +37,7 @@ pub(super) enum Judged {
 pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>) {
     for (index, step) in view.plan.scenario.steps.iter().enumerate() {
         let first = sheet.findings.len();
+        search::check(view, sheet, index);
         match &step.verb {
             Verb::Connect { servers, spawns } => connect::check(view, sheet, servers, spawns.as_ref(), &step.span),
             Verb::List { .. } => list::check(view, sheet, index, step),
@@ -57,6 +60,7 @@ pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>) {
         }
     }
     counts::check(view, sheet);
+    native::check(view, sheet);
     run_ends::check(view, sheet);
     model_api::check(view, sheet);
 }

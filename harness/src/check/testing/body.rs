@@ -1,79 +1,110 @@
 //! What the correct host sends to its model, in the form of each API.
 
 use super::host::{Host, Told};
-use crate::host::profile::ApiName;
+use crate::host::profile::{ApiName, Profile};
 use crate::json::Json;
 use crate::scenario::ast::ToolRef;
 
 impl Host<'_> {
     pub(super) fn body(&self) -> Json {
-        let offers = self.links.iter().flat_map(|link| link.tools.iter().map(move |tool| (&link.key, tool)));
-        let names = crate::host::names::Names::new(&self.plan.profile).unwrap();
         match self.plan.profile.model.api {
-            ApiName::AnthropicMessages => {
-                let tools = offers.map(|(key, tool)| {
-                    let of = ToolRef { server: key.clone(), tool: tool.str("name").unwrap().to_owned() };
-                    Json::object([
-                        ("name", Json::from(names.published(&of).unwrap().name)),
-                        ("description", tool.get("description").cloned().unwrap_or(Json::Null)),
-                        ("input_schema", tool.get("inputSchema").cloned().unwrap_or(Json::Null)),
-                    ])
-                });
-                Json::object([
-                    ("model", Json::from("m")),
-                    ("max_tokens", 1000.into()),
-                    ("stream", true.into()),
-                    ("tools", Json::array(tools)),
-                    ("messages", Json::Array(self.history.clone())),
-                ])
-            }
+            ApiName::AnthropicMessages => Json::object([
+                ("model", Json::from("m")),
+                ("max_tokens", 1000.into()),
+                ("stream", true.into()),
+                ("tools", self.flat()),
+                ("messages", Json::Array(self.history.clone())),
+            ]),
             ApiName::Synthetic => {
-                let tools = offers.map(|(key, tool)| {
-                    let of = ToolRef { server: key.clone(), tool: tool.str("name").unwrap().to_owned() };
-                    Json::object([
-                        ("name", Json::from(names.published(&of).unwrap().name)),
-                        ("description", tool.get("description").cloned().unwrap_or(Json::Null)),
-                        ("input_schema", tool.get("inputSchema").cloned().unwrap_or(Json::Null)),
-                    ])
-                });
-                Json::object([("tools", Json::array(tools)), ("messages", Json::Array(self.history.clone()))])
+                Json::object([("tools", self.flat()), ("messages", Json::Array(self.history.clone()))])
             }
             ApiName::OpenaiResponses => {
-                let spaces = self.links.iter().map(|link| {
-                    let mut namespace = String::new();
-                    let tools: Vec<Json> = link
-                        .tools
-                        .iter()
-                        .map(|tool| {
-                            let of =
-                                ToolRef { server: link.key.clone(), tool: tool.str("name").unwrap().to_owned() };
-                            let published = names.published(&of).unwrap();
-                            namespace = published.namespace.unwrap_or_default();
-                            Json::object([
-                                ("type", Json::from("function")),
-                                ("name", Json::from(published.name)),
-                                ("description", tool.get("description").cloned().unwrap_or(Json::Null)),
-                                ("strict", false.into()),
-                                ("parameters", with_properties(tool.get("inputSchema"))),
-                            ])
-                        })
-                        .collect();
-                    Json::object([
-                        ("type", Json::from("namespace")),
-                        ("name", namespace.into()),
-                        ("description", "tools".into()),
-                        ("tools", Json::Array(tools)),
-                    ])
-                });
+                // What was found stands in the results of the searches.
+                let all = |_: &ToolRef| true;
+                let tools = if self.searches() { Json::array([search_tool()]) } else { self.spaces(all) };
                 Json::object([
                     ("model", Json::from("m")),
                     ("stream", true.into()),
                     ("store", false.into()),
-                    ("tools", Json::array(spaces.filter(|space| !space.get("tools").unwrap().items().is_empty()))),
+                    ("tools", tools),
                     ("input", Json::Array(self.history.clone())),
                 ])
             }
         }
+    }
+
+    fn searches(&self) -> bool {
+        self.plan.profile.model.surface.search().is_some()
+    }
+
+    /// All that is listed, or what was found of it, with the place of its server.
+    fn offers(&self, fits: impl Fn(&ToolRef) -> bool) -> Vec<(usize, ToolRef, &Json)> {
+        let mut offers = Vec::new();
+        for (at, link) in self.links.iter().enumerate() {
+            for tool in &link.tools {
+                let of = ToolRef { server: link.key.clone(), tool: tool.str("name").unwrap().to_owned() };
+                if fits(&of) {
+                    offers.push((at, of, tool));
+                }
+            }
+        }
+        offers
+    }
+
+    fn flat(&self) -> Json {
+        let names = crate::host::names::Names::new(&self.plan.profile).unwrap();
+        let offers = self.offers(|tool| !self.searches() || self.found.contains(tool));
+        let tools = offers.into_iter().map(|(_, of, tool)| {
+            let mut entry = Json::object([
+                ("name", Json::from(names.published(&of).unwrap().name)),
+                ("description", tool.get("description").cloned().unwrap_or(Json::Null)),
+                ("input_schema", tool.get("inputSchema").cloned().unwrap_or(Json::Null)),
+            ]);
+            if self.searches() {
+                entry.set("defer_loading", true);
+            }
+            entry
+        });
+        Json::array(tools)
+    }
+
+    fn spaces(&self, fits: impl Fn(&ToolRef) -> bool) -> Json {
+        let names = crate::host::names::Names::new(&self.plan.profile).unwrap();
+        let offers = self.offers(fits);
+        let spaces = (0..self.links.len()).filter_map(|link| {
+            let mut namespace = None;
+            let of_link = offers.iter().filter(|(at, ..)| *at == link);
+            let tools: Vec<Json> = of_link
+                .map(|(_, of, tool)| {
+                    let published = names.published(of).unwrap();
+                    namespace = published.namespace;
+                    Json::object([
+                        ("type", Json::from("function")),
+                        ("name", Json::from(published.name)),
+                        ("description", tool.get("description").cloned().unwrap_or(Json::Null)),
+                        ("strict", false.into()),
+                        ("parameters", with_properties(tool.get("inputSchema"))),
+                    ])
+                })
+                .collect();
+            Some(Json::object([
+                ("type", Json::from("namespace")),
+                ("name", namespace?.into()),
+                ("description", "tools".into()),
+                ("tools", Json::Array(tools)),
+            ]))
+        });
+        Json::array(spaces)
+    }
+
+    /// The result of a search, in the form of the Responses API.
+    fn search_output(&self, id: &str, found: Option<&ToolRef>) -> Json {
+        Json::object([
+            ("type", Json::from("tool_search_output")),
+            ("call_id", id.into()),
+            ("execution", "client".into()),
+            ("tools", self.spaces(|tool| Some(tool) == found)),
+        ])
     }
 
     /// Puts a message of the user into the history, in the form of the API.
@@ -114,7 +145,7 @@ impl Host<'_> {
                 let assistant =
                     Json::object([("role", Json::from("assistant")), ("content", Json::array(blocks))]);
                 let results = told.iter().map(|(id, told)| {
-                    let (content, is_error) = content(told);
+                    let (content, is_error) = content(&self.plan.profile, told);
                     Json::object([
                         ("type", Json::from("tool_result")),
                         ("tool_use_id", id.into()),
@@ -130,7 +161,7 @@ impl Host<'_> {
             }
             ApiName::Synthetic => {
                 let results = told.iter().map(|(id, told)| {
-                    let (content, is_error) = content(told);
+                    let (content, is_error) = content(&self.plan.profile, told);
                     Json::object([
                         ("type", Json::from("tool_result")),
                         ("tool_use_id", id.into()),
@@ -144,10 +175,15 @@ impl Host<'_> {
             ApiName::OpenaiResponses => {
                 self.history.extend(blocks.items().iter().cloned());
                 for (id, told) in told {
+                    if let Told::Found(found) = told {
+                        self.history.push(self.search_output(id, found.as_ref()));
+                        continue;
+                    }
+                    let (content, _) = content(&self.plan.profile, told);
                     self.history.push(Json::object([
                         ("type", Json::from("function_call_output")),
                         ("call_id", id.into()),
-                        ("output", output(&content(told).0)),
+                        ("output", output(&content)),
                     ]));
                 }
             }
@@ -161,10 +197,16 @@ fn synthetic(role: &str, content: Json) -> Json {
 }
 
 /// The blocks that tell a result, and whether it is an error.
-fn content(told: &Told) -> (Vec<Json>, bool) {
+fn content(profile: &Profile, told: &Told) -> (Vec<Json>, bool) {
     let text = |text: &str| Json::object([("type", "text"), ("text", text)]);
     match told {
         Told::Refused(reason) => (vec![text(reason)], true),
+        Told::Found(None) => (vec![text("There is no such tool.")], true),
+        Told::Found(Some(tool)) => {
+            let name = crate::host::names::Names::new(profile).unwrap().published(tool).unwrap().name;
+            let reference = [("type", Json::from("tool_reference")), ("tool_name", name.into())];
+            (vec![Json::object(reference)], false)
+        }
         Told::Result(result) => {
             let blocks = result.get("content").map(Json::items).unwrap_or_default();
             let mut content: Vec<Json> = blocks
@@ -191,6 +233,10 @@ fn content(told: &Told) -> (Vec<Json>, bool) {
             (content, result.get("isError").and_then(Json::as_bool).unwrap_or(false))
         }
     }
+}
+
+fn search_tool() -> Json {
+    Json::object([("type", "tool_search"), ("execution", "client"), ("description", "Finds tools.")])
 }
 
 /// The content as the Responses API wants it: one text, or parts where there is more than texts.

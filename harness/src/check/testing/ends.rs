@@ -27,6 +27,6 @@ fn a_trace_that_was_cut_is_no_fault_of_the_host() {
     for kept in 0..whole.events.len() {
         let mut cut = whole.clone();
         cut.events.truncate(kept);
-        assert_eq!(outcome(&cut, &judge(&plan, &cut)).0, Outcome::Error, "{kept} events");
+        assert_eq!(outcome(&plan, &cut, &judge(&plan, &cut)).0, Outcome::Error, "{kept} events");
     }
 }

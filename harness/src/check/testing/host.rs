@@ -48,6 +48,8 @@ pub(super) struct Host<'p> {
     tape: Tape,
     pub(super) links: Vec<Link>,
     pub(super) history: Vec<Json>,
+    /// What searches have found.
+    pub(super) found: Vec<ToolRef>,
     director: Director<'p>,
     /// Events that the director has seen.
     shown: usize,
@@ -65,6 +67,8 @@ pub(super) struct Host<'p> {
 pub(super) enum Told {
     Result(Json),
     Refused(String),
+    /// A search found this tool, or none.
+    Found(Option<ToolRef>),
 }
 
 /// All host runs of a plan.
@@ -91,6 +95,7 @@ pub(super) fn play(plan: &Plan, habits: Habits) -> Vec<Event> {
             now: Instant::now(),
             conns: 0,
             interrupted: false,
+            found: Vec::new(),
             inbox: Vec::new(),
         };
         host.run();
@@ -149,7 +154,19 @@ impl Host<'_> {
             followed: false,
             listing: false,
         });
-        self.open(at);
+        if self.can_start(at) {
+            self.open(at);
+        } else {
+            let words = format!("server {}: cannot be started", self.plan.servers[at].key);
+            self.tape.write(Kind::HostErr, None, None, Some(words.into_bytes()), Json::Null);
+        }
+    }
+
+    /// Whether the words of the host, where it has some, leave the server something to be started by.
+    fn can_start(&self, at: usize) -> bool {
+        let expect = self.plan.native().and_then(|native| native.expect.as_ref());
+        let connected = expect.and_then(|expect| expect.connected.as_ref());
+        connected.is_none_or(|keys| keys.iter().any(|key| key.value == self.plan.servers[at].key))
     }
 
     fn open(&mut self, at: usize) {
@@ -214,7 +231,8 @@ impl Host<'_> {
         let mut params = Json::empty();
         while let Some(Ok(page)) = self.request(at, "tools/list", params) {
             let tools = page.get("tools").map(Json::items).unwrap_or_default();
-            listed.extend(tools.iter().filter(|tool| tool.get("inputSchema").is_some()).cloned());
+            let usable = |tool: &&Json| tool.at(&["inputSchema", "type"]).and_then(Json::as_str) == Some("object");
+            listed.extend(tools.iter().filter(usable).cloned());
             let Some(cursor) = page.get("nextCursor") else { break };
             params = Json::object([("cursor", cursor.clone())]);
         }
@@ -401,8 +419,9 @@ impl Host<'_> {
                     sent.extend(self.perform(at, acts));
                 }
                 Act::Raw(bytes) => {
-                    let raw = Json::object([("raw", true)]);
-                    self.tape.write(Kind::ToHost, Some((&key, conn)), None, Some(bytes), raw);
+                    let line = bytes.strip_suffix(b"\n").unwrap_or(&bytes).to_vec();
+                    let data = Json::object([("raw", true)]);
+                    self.tape.write(Kind::ToHost, Some((&key, conn)), None, Some(line), data);
                 }
                 Act::CloseStdout => {
                     let by = Json::object([("by", "server")]);
@@ -475,26 +494,41 @@ impl Host<'_> {
                 entry
             });
             data.set("uses", Json::array(uses));
+            let searches = answer
+                .searches
+                .iter()
+                .map(|search| Json::object([("id", Json::from(&search.id)), ("search", search.index.into())]));
+            data.set("searches", Json::array(searches));
             self.tape.tick();
             self.tape.write(Kind::ModelReply, None, Some(n), Some(api.blocks(&reply).to_bytes()), data);
-            if answer.uses.is_empty() {
+            if answer.uses.is_empty() && answer.searches.is_empty() {
                 // Without tool uses the reply ends the turn of the user.
                 let prompt = prompts.next()?;
                 self.remember(&api.blocks(&reply), &[]);
                 self.say(prompt);
                 continue;
             }
-            let told: Vec<_> = answer
-                .uses
-                .iter()
-                .map(|used| (used.id.clone(), self.hop(used.index, &used.id, &used.published, &used.input)))
-                .collect();
+            let searches = answer.searches.iter().map(|search| (search.id.clone(), self.search(search.index)));
+            let mut told: Vec<_> = searches.collect();
+            let uses = answer.uses.iter();
+            told.extend(
+                uses.map(|used| (used.id.clone(), self.hop(used.index, &used.id, &used.published, &used.input))),
+            );
             self.remember(&api.blocks(&reply), &told);
             if std::mem::take(&mut self.interrupted) {
                 let prompt = prompts.next()?;
                 self.say(prompt);
             }
         }
+    }
+
+    /// A search, which finds what its server listed with a schema.
+    fn search(&mut self, index: usize) -> Told {
+        let tool = self.plan.searches[index].tool.clone();
+        let listed = self.find(&tool).filter(|(_, entry)| entry.get("inputSchema").is_some());
+        let found = listed.map(|_| tool);
+        self.found.extend(found.clone());
+        Told::Found(found)
     }
 
     /// The user says something.

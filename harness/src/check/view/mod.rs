@@ -4,7 +4,7 @@ mod given_up;
 mod model;
 mod wire;
 
-pub(crate) use model::{Emitted, Exchange, HopCall, Offered, Question, markers};
+pub(crate) use model::{Emitted, Exchange, HopCall, Offered, Question, Search, markers};
 pub(crate) use wire::{Conn, Line, Rpc, Side};
 
 use std::rc::Rc;
@@ -40,6 +40,8 @@ pub(crate) struct Run<'a> {
     pub(crate) exchanges: Vec<Exchange<'a>>,
     /// The tool uses that the model emitted, in order.
     pub(crate) uses: Vec<Emitted<'a>>,
+    /// The searches for tools that the model emitted, in order.
+    pub(crate) searches: Vec<Search<'a>>,
     /// The questions to the user, in order.
     pub(crate) questions: Vec<Question<'a>>,
     /// Every entry of every list that was read.
@@ -94,8 +96,10 @@ impl<'a> Run<'a> {
         let exchanges = model::exchanges(plan, &events);
         let questions = model::questions(plan, number, &events);
         let listed = listed(&conns);
-        let mut run = Self { plan, role, events, conns, exchanges, uses: Vec::new(), questions, listed, strips };
+        let (uses, searches) = (Vec::new(), Vec::new());
+        let mut run = Self { plan, role, events, conns, exchanges, uses, searches, questions, listed, strips };
         run.uses = model::emitted(&run);
+        run.searches = model::searches(&run);
         run
     }
 
@@ -207,6 +211,15 @@ impl<'a> Run<'a> {
     /// What the server of that key was planned to be.
     pub(crate) fn server(&self, key: &str) -> Option<&'a PlannedServer> {
         self.plan.servers.iter().find(|server| server.key == key)
+    }
+
+    /// The entry of a tool in the answer that named it last before `event`, with that answer.
+    pub(crate) fn entry_before<'r>(&'r self, tool: &'r ToolRef, event: &Event) -> Option<(&'a Event, &'r Json)> {
+        let (_, answer) = self.listed.iter().rfind(|(known, answer)| known == tool && !after(answer, event))?;
+        let rpc = self.conns_of(&tool.server).flat_map(|conn| &conn.rpcs);
+        let page = rpc.filter_map(Rpc::result).find(|(of, _)| of.n == answer.n)?.1;
+        let tools = page.get("tools").map(Json::items).unwrap_or_default();
+        Some((*answer, tools.iter().rfind(|entry| entry.str("name") == Some(&tool.tool))?))
     }
 
     /// The tools that were listed in answers before `event`, each with the answer that named it last.

@@ -7,7 +7,7 @@ use crate::check::reading::Reading;
 use crate::host::names::Names as Rule;
 use crate::json::Json;
 use crate::model::{Item, Names, Offer, Request, ToolResult, api};
-use crate::plan::{Plan, PlannedUse, Published};
+use crate::plan::{Plan, PlannedSearch, PlannedUse, Published};
 use crate::scenario::ast::{Input, ToolRef};
 use crate::trace::event::{Event, Kind};
 use crate::trace::join::{self, CallSite, JoinedBy, UseSite};
@@ -33,6 +33,20 @@ pub(crate) struct Exchange<'a> {
 pub(crate) struct Offered {
     pub(crate) tool: ToolRef,
     pub(crate) published: Published,
+    /// The place of its entry among all that was offered, where it has one of its own.
+    pub(crate) at: Option<usize>,
+}
+
+/// A search for a tool that the model emitted.
+pub(crate) struct Search<'a> {
+    pub(crate) planned: &'a PlannedSearch,
+    /// The model's id of it in this run.
+    pub(crate) id: String,
+    pub(crate) reply: &'a Event,
+    /// The request that the reply answered, as an index into the run's exchanges.
+    pub(crate) asked: usize,
+    /// The main-line request that must tell its result, as an index into the run's exchanges.
+    pub(crate) follow: Option<usize>,
 }
 
 /// A tool use that the model emitted.
@@ -87,13 +101,24 @@ impl Exchange<'_> {
 
     /// How our tool is offered.
     pub(crate) fn entry(&self, tool: &ToolRef) -> Option<&Offer> {
-        let offered = self.offers.iter().find(|offer| offer.tool == *tool)?;
-        self.request.as_ref()?.offers.iter().find(|offer| offer.published == offered.published)
+        self.entry_of(self.offers.iter().find(|offer| offer.tool == *tool)?)
     }
 
     /// Whether our tool is offered.
     pub(crate) fn offers(&self, tool: &ToolRef) -> bool {
         self.offers.iter().any(|offer| offer.tool == *tool)
+    }
+
+    /// Whether our tool is offered without any search, or was found by one of these.
+    pub(crate) fn offers_now(&self, tool: &ToolRef, searches: &[&str]) -> bool {
+        let found = |offer: &Offered| self.entry_of(offer).and_then(|entry| entry.found.as_deref());
+        let offers = self.offers.iter().filter(|offer| offer.tool == *tool);
+        offers.into_iter().any(|offer| found(offer).is_none_or(|id| searches.contains(&id)))
+    }
+
+    /// The entry of one of our offers.
+    pub(crate) fn entry_of(&self, offer: &Offered) -> Option<&Offer> {
+        self.request.as_ref()?.offers.get(offer.at?)
     }
 }
 
@@ -134,7 +159,8 @@ pub(super) fn exchanges<'a>(plan: &'a Plan, events: &[&'a Event]) -> Vec<Exchang
         .map(|&event| {
             let request = event.json().and_then(|body| api.parse(&body).ok());
             let offered = request.as_ref().map(|request| request.offers.as_slice()).unwrap_or_default();
-            let (offers, surplus) = (ours.identified(offered), ours.surplus(offered));
+            let offers = request.as_ref().map(|request| ours.identified(request)).unwrap_or_default();
+            let surplus = ours.surplus(offered);
             let answers = |reply: &&&Event| reply.kind == Kind::ModelReply && reply.cause == Some(event.n);
             Exchange {
                 event,
@@ -158,7 +184,8 @@ struct Ours {
 
 impl Ours {
     fn new(plan: &Plan) -> Self {
-        let rule = Rule::new(&plan.profile).ok();
+        // Where one tool calls all others, no name says anything of a server.
+        let rule = Rule::new(&plan.profile).ok().filter(|_| plan.profile.model.surface.wrapper().is_none());
         let prefix = |key: &String| {
             let published =
                 rule.as_ref()?.published(&ToolRef { server: key.clone(), tool: String::new() }).ok()?;
@@ -171,11 +198,13 @@ impl Ours {
     }
 
     /// Our tools among the offered ones, in order.
-    fn identified(&self, offers: &[Offer]) -> Vec<Offered> {
-        let one = |offer: &Offer| {
-            Some(Offered { tool: self.names.tool(offer)?.clone(), published: offer.published.clone() })
+    fn identified(&self, request: &Request) -> Vec<Offered> {
+        let published = |tool: &ToolRef, at: Option<usize>| match at {
+            Some(at) => request.offers[at].published.clone(),
+            None => Published { namespace: None, name: tool.to_string() },
         };
-        offers.iter().filter_map(one).collect()
+        let offered = self.names.offered(request).into_iter();
+        offered.map(|(tool, at)| Offered { published: published(&tool, at), tool, at }).collect()
     }
 
     /// The other offers that are named like ours. Of several servers the one with the longest name is meant.
@@ -244,6 +273,24 @@ pub(super) fn emitted<'a>(run: &Run<'a>) -> Vec<Emitted<'a>> {
     }
     join_calls(run, &mut uses);
     uses
+}
+
+/// The searches that the model emitted, in order.
+pub(super) fn searches<'a>(run: &Run<'a>) -> Vec<Search<'a>> {
+    let mut searches: Vec<Search<'a>> = Vec::new();
+    for (asked, exchange) in run.exchanges.iter().enumerate().filter(|(_, exchange)| exchange.main) {
+        let Some(reply) = exchange.reply else { continue };
+        for entry in reply.data.get("searches").map(Json::items).unwrap_or_default() {
+            let planned = index(entry, "search").and_then(|at| run.plan.searches.get(at));
+            let Some(planned) = planned else { continue };
+            // A repeated request gets the same bytes again.
+            if searches.iter().all(|known| known.planned.index != planned.index) {
+                let id = entry.str("id").unwrap_or_default().to_owned();
+                searches.push(Search { planned, id, reply, asked, follow: follow(run, asked) });
+            }
+        }
+    }
+    searches
 }
 
 /// The first main-line request beyond the position of request `asked`. A repetition of that position is a retry.

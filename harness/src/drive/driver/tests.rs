@@ -47,6 +47,7 @@ fn reply(uses: &[(usize, &str, &str)]) -> ModelAnswer {
         published: published(name),
         name_from: NameFrom::Offer,
         input: "{}".to_owned(),
+        wrapped: None,
     };
     let mut blocks: Vec<Block> = uses.iter().map(block).collect();
     if blocks.is_empty() {
@@ -62,6 +63,7 @@ fn reply(uses: &[(usize, &str, &str)]) -> ModelAnswer {
         status: 200,
         reply: Some(Reply { id: "r".to_owned(), blocks }),
         uses: uses.iter().map(emitted).collect(),
+        searches: Vec::new(),
         refuse: None,
     }
 }

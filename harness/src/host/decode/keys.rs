@@ -2,6 +2,7 @@
 
 use crate::decode::keys::{Condition, Key, KeyTable, Kind, Words};
 use crate::host::profile::{ApiName, ArgumentsClaim, DialectName, DriveKind, MainLine, Strict, Surface};
+use crate::host::surface::Found;
 use crate::pack::Pack;
 use crate::revision::{Revision, Transport};
 use crate::scenario::ast::Feature;
@@ -13,8 +14,8 @@ static PACK_WORDS: Words = Words { known: Pack::names, later: &[] };
 static STRICT_WORDS: Words = Words { known: || STRICT.map(|(word, _)| word).to_vec(), later: &[] };
 static API_WORDS: Words =
     Words { known: || ApiName::ALL.map(ApiName::as_str).to_vec(), later: &["openai-chat", "gemini"] };
-static SURFACE_WORDS: Words =
-    Words { known: || Surface::ALL.map(Surface::as_str).to_vec(), later: &["search", "wrapper", "code"] };
+static SURFACE_WORDS: Words = Words { known: || Surface::WORDS.to_vec(), later: &["code"] };
+static FOUND_WORDS: Words = Words { known: || Found::WORDS.map(|(word, _)| word).to_vec(), later: &[] };
 static MAIN_LINE_WORDS: Words = Words { known: || MainLine::ALL.map(MainLine::as_str).to_vec(), later: &[] };
 static DRIVE_WORDS: Words =
     Words { known: || DriveKind::ALL.map(DriveKind::as_str).to_vec(), later: &["acp", "codex-app-server"] };
@@ -45,6 +46,7 @@ pub static PROFILE: KeyTable = KeyTable {
         Key::new("model", Kind::Table(&MODEL), "the model API that it speaks; none for a host that asks no model")
             .required()
             .unless(&NO_MODEL),
+        Key::new("surface", Kind::Table(&SURFACE), "what surfaces beside plain lists need"),
         Key::new("names", Kind::Table(&NAMES), "how it publishes names"),
         Key::new("wire", Kind::Table(&WIRE), "what it puts on the wire besides the protocol"),
         Key::new("drive", Kind::Tables(&DRIVE), "ways to run it, in order of preference").required(),
@@ -54,7 +56,6 @@ pub static PROFILE: KeyTable = KeyTable {
         Key::new("redact", Kind::Map(&Kind::Regex), "volatile values: name = pattern that the value must match"),
         Key::new("variant", Kind::Tables(&VARIANT), "named variations"),
         Key::new("when", Kind::Tables(&WHEN), "changes by version"),
-        Key::later("surface"),
     ],
     includes: &[],
     choice: None,
@@ -135,6 +136,48 @@ static SIDE: KeyTable = KeyTable {
     choice: None,
 };
 
+static SURFACE: KeyTable = KeyTable {
+    noun: "`surface`",
+    keys: &[
+        Key::new("search", Kind::Table(&SEARCH), "how the model searches for tools"),
+        Key::new("wrapper", Kind::Table(&WRAPPER), "the one tool that calls all others"),
+        Key::later("code"),
+    ],
+    includes: &[],
+    choice: None,
+};
+
+static SEARCH: KeyTable = KeyTable {
+    noun: "`surface.search`",
+    keys: &[
+        Key::new("tool", Kind::NonEmpty, "the host's search tool; absent: the search of the model API itself"),
+        Key::new(
+            "arguments",
+            Kind::Template,
+            "the arguments of a search as JSON, with `published` (the flat name), `server` and `tool`",
+        )
+        .required(),
+        Key::new("found", Kind::Word(&FOUND_WORDS), "how a tool is published once it is found; default `flat`"),
+    ],
+    includes: &[],
+    choice: None,
+};
+
+static WRAPPER: KeyTable = KeyTable {
+    noun: "`surface.wrapper`",
+    keys: &[
+        Key::new("tool", Kind::NonEmpty, "the name of the tool").required(),
+        Key::new(
+            "arguments",
+            Kind::Template,
+            "its arguments as JSON, with `server`, `tool`, `published` (the flat name) and, as JSON text, `arguments`",
+        )
+        .required(),
+    ],
+    includes: &[],
+    choice: None,
+};
+
 static NAMES: KeyTable = KeyTable {
     noun: "`names`",
     keys: &[
@@ -189,7 +232,7 @@ static CLAIMS: KeyTable = KeyTable {
         Key::new("schema_gate", Kind::Bool, "whether arguments that fail the schema are stopped; default false"),
         Key::new("arguments", Kind::Word(&ARGUMENTS_WORDS), "how arguments travel; default `exact`"),
         Key::new("wire", Kind::Tables(&CLAIMS_WIRE), "revisions per transport").required(),
-        Key::later("published"),
+        Key::new("published", Kind::Word(&SURFACE_WORDS), "the surface that it claims, to be held to it"),
     ],
     includes: &[],
     choice: None,

@@ -35,6 +35,7 @@ fn profile(dialect: DialectName) -> Profile {
             dialect,
             schema_gate: SchemaGate::Unclaimed,
             arguments: ArgumentsClaim::Exact,
+            published: None,
             wire: Vec::new(),
         },
         strip: Vec::new(),

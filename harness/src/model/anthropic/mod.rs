@@ -10,11 +10,12 @@ mod strict;
 
 use crate::host::profile::ApiName;
 use crate::json::Json;
+use crate::plan::Published;
 
 use super::hash;
 use super::keep::{Keep, Prompts};
 use super::strict::violations;
-use super::types::{Block, Reply, Request, Violation};
+use super::types::{Block, Reply, Request, ToolResult, Violation};
 use super::{Api, ErrorFlag, Route};
 
 pub(super) use strict::RULES;
@@ -79,6 +80,11 @@ impl Api for Anthropic {
     /// Source: "Tool use": `is_error` of a `tool_result`.
     fn error_flag(&self) -> ErrorFlag {
         ErrorFlag::Member
+    }
+
+    /// Source: "Tool search tool": a search by the client is a tool of the client, whose result refers to tools.
+    fn found(&self, result: &ToolResult) -> Vec<Published> {
+        parse::references(result)
     }
 
     fn use_id(&self, seed: u64, run: u32, index: usize) -> String {

@@ -20,22 +20,45 @@ pub(super) fn request(body: &Json) -> Result<Request, String> {
             None => items.push(Item::Other(message.clone())),
         }
     }
-    Ok(Request {
-        stream: body.get("stream").and_then(Json::as_bool).unwrap_or(false),
-        offers: body.get("tools").map(Json::items).unwrap_or_default().iter().filter_map(offer).collect(),
-        items,
+    let tools = body.get("tools").map(Json::items).unwrap_or_default();
+    let offers = tools.iter().filter_map(|entry| offer(entry, &items)).collect();
+    Ok(Request { stream: body.get("stream").and_then(Json::as_bool).unwrap_or(false), offers, items })
+}
+
+/// The tools that a result refers to.
+pub(super) fn references(result: &ToolResult) -> Vec<Published> {
+    let reference = |part: &Part| match part {
+        Part::Other(block) if block.str("type") == Some("tool_reference") => {
+            Some(Published { namespace: None, name: block.str("tool_name")?.to_owned() })
+        }
+        _ => None,
+    };
+    result.parts.iter().filter_map(reference).collect()
+}
+
+/// The id of the last result that refers to a tool.
+fn referring(name: &str, items: &[Item]) -> Option<String> {
+    items.iter().rev().find_map(|item| match item {
+        Item::ToolResult(result) => {
+            references(result).iter().any(|published| published.name == name).then(|| result.id.clone())
+        }
+        _ => None,
     })
 }
 
-fn offer(entry: &Json) -> Option<Offer> {
+/// A deferred tool is not shown to the model until a result refers to it.
+fn offer(entry: &Json, items: &[Item]) -> Option<Offer> {
     // A tool that the provider runs may have no name, only a type.
     let name = entry.str("name").or_else(|| entry.str("type"))?;
+    let is_deferred = entry.get("defer_loading").and_then(Json::as_bool) == Some(true);
+    let found = if is_deferred { Some(referring(name, items)?) } else { None };
     Some(Offer {
         published: Published { namespace: None, name: name.to_owned() },
         description: entry.str("description").map(str::to_owned),
         schema: entry.get("input_schema").cloned(),
         raw: entry.clone(),
         reduced: is_reduced_entry(entry),
+        found,
     })
 }
 

@@ -49,6 +49,9 @@ fn parts(block: &Block) -> (Json, Vec<Json>) {
         Block::ToolUse { id, published, input } => {
             (tool_use(id, published, Json::empty()), deltas("input_json_delta", "partial_json", input))
         }
+        Block::Search { id, input } => {
+            (tool_use(id, &search(), Json::empty()), deltas("input_json_delta", "partial_json", input))
+        }
     }
 }
 
@@ -73,7 +76,14 @@ fn whole_block(block: &Block) -> Json {
             let parsed = Json::parse(input).ok().filter(|json| json.is_object() && json.to_string() == *input);
             tool_use(id, published, parsed.unwrap_or_else(|| input.into()))
         }
+        Block::Search { id, input } => tool_use(id, &search(), Json::parse(input).unwrap_or(Json::empty())),
     }
+}
+
+/// The API has no search of its own, and profiles that ask for one are refused. Should one get here, it is a tool use of
+/// a name that no host has, and is told as such.
+fn search() -> Published {
+    Published { namespace: None, name: "tool_search".to_owned() }
 }
 
 fn tool_use(id: &str, published: &Published, input: Json) -> Json {
@@ -99,6 +109,6 @@ fn message(reply: &Reply, content: Json, stop_reason: Json) -> Json {
 }
 
 fn stop_reason(reply: &Reply) -> Json {
-    let uses = reply.blocks.iter().any(|block| matches!(block, Block::ToolUse { .. }));
+    let uses = reply.blocks.iter().any(|block| !matches!(block, Block::Text(_)));
     if uses { "tool_use" } else { "end_turn" }.into()
 }

@@ -71,6 +71,11 @@ pub(in super::super) static RULES: &[Rule] = &[
         "page Handle tool calls: in a user message `tool_result` blocks come first, any text comes after all of them",
         result_first,
     ),
+    rule(
+        "anthropic.tool-reference",
+        "refusal: \"Tool reference 'NAME' not found in available tools\" (claude-code#81863)",
+        tool_reference,
+    ),
     rule("anthropic.use-id-unique", "refusal: \"`tool_use` ids must be unique\"", use_id_unique),
     rule("anthropic.use-input", "refusal: \"tool_use.input: Input should be a valid dictionary\"", use_input),
 ];
@@ -109,6 +114,21 @@ fn tool_name(body: &Json) -> Vec<String> {
         .filter(|(_, name)| !is_name(name, b"_-", 128))
         .map(|(at, name)| format!("tools.{at}.name: {name:?} should match '^[a-zA-Z0-9_-]{{1,128}}$'"))
         .collect()
+}
+
+fn tool_reference(body: &Json) -> Vec<String> {
+    let tools = body.get("tools").map(Json::items).unwrap_or_default();
+    let mut unknown = Vec::new();
+    body.get("messages").unwrap_or(&Json::Null).walk(&mut |block| {
+        if block.str("type") != Some("tool_reference") {
+            return;
+        }
+        let name = block.str("tool_name").unwrap_or_default();
+        if !tools.iter().any(|tool| tool.str("name") == Some(name)) {
+            unknown.push(format!("tool reference '{name}' not found in available tools"));
+        }
+    });
+    unknown
 }
 
 fn tool_name_unique(body: &Json) -> Vec<String> {

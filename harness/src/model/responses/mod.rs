@@ -10,11 +10,12 @@ mod strict;
 
 use crate::host::profile::ApiName;
 use crate::json::Json;
+use crate::plan::Published;
 
 use super::hash;
 use super::keep::{Keep, Prompts};
 use super::strict::violations;
-use super::types::{Block, Reply, Request, Violation};
+use super::types::{Block, Reply, Request, ToolResult, Violation};
 use super::{Api, ErrorFlag, Route};
 
 pub(super) use strict::RULES;
@@ -78,6 +79,11 @@ impl Api for Responses {
     /// Source: "Function calling": a `function_call_output` has an output and no flag.
     fn error_flag(&self) -> ErrorFlag {
         ErrorFlag::None
+    }
+
+    /// Source: "Tool search" in the guides: `tool_search_call` with `"execution": "client"`, and `tool_search_output`.
+    fn found(&self, result: &ToolResult) -> Vec<Published> {
+        parse::found(result)
     }
 
     fn use_id(&self, seed: u64, run: u32, index: usize) -> String {

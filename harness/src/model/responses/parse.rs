@@ -19,18 +19,31 @@ pub(super) fn request(body: &Json) -> Result<Request, String> {
         _ => return Err("input: expected a string or an array".to_owned()),
     }
     let mut offers = Vec::new();
-    for entry in body.get("tools").map(Json::items).unwrap_or_default() {
-        match (entry.str("type"), entry.get("tools")) {
-            (Some("namespace"), Some(nested)) => {
-                offers.extend(nested.items().iter().filter_map(|nested| offer(entry.str("name"), nested)));
-            }
-            _ => offers.extend(offer(None, entry)),
+    offered(body.get("tools"), None, &mut offers);
+    for output in body.get("input").map(Json::items).unwrap_or_default() {
+        if output.str("type") == Some(SEARCH_OUTPUT) {
+            offered(output.get("tools"), output.str("call_id"), &mut offers);
         }
     }
     Ok(Request { stream: body.get("stream").and_then(Json::as_bool).unwrap_or(false), offers, items })
 }
 
-fn offer(namespace: Option<&str>, entry: &Json) -> Option<Offer> {
+/// The item that brings the tools of a search. They are offered as long as it stands in the conversation.
+const SEARCH_OUTPUT: &str = "tool_search_output";
+
+/// The entries of a list of tools, those of namespaces among them.
+fn offered(tools: Option<&Json>, found: Option<&str>, offers: &mut Vec<Offer>) {
+    for entry in tools.map(Json::items).unwrap_or_default() {
+        match (entry.str("type"), entry.get("tools")) {
+            (Some("namespace"), Some(nested)) => {
+                offers.extend(nested.items().iter().filter_map(|nested| offer(entry.str("name"), nested, found)));
+            }
+            _ => offers.extend(offer(None, entry, found)),
+        }
+    }
+}
+
+fn offer(namespace: Option<&str>, entry: &Json, found: Option<&str>) -> Option<Offer> {
     // A tool that the provider runs has no name, only a type.
     let name = entry.str("name").or_else(|| entry.str("type"))?;
     Some(Offer {
@@ -39,7 +52,19 @@ fn offer(namespace: Option<&str>, entry: &Json) -> Option<Offer> {
         schema: entry.get("parameters").cloned(),
         raw: entry.clone(),
         reduced: is_reduced_entry(entry),
+        found: found.map(str::to_owned),
     })
+}
+
+/// The tools in a result.
+pub(super) fn found(result: &ToolResult) -> Vec<Published> {
+    let entries = result.parts.iter().filter_map(|part| match part {
+        Part::Other(entry) => Some(entry.clone()),
+        _ => None,
+    });
+    let mut offers = Vec::new();
+    offered(Some(&Json::Array(entries.collect())), Some(&result.id), &mut offers);
+    offers.into_iter().map(|offer| offer.published).collect()
 }
 
 fn published(namespace: Option<&str>, name: &str) -> Published {
@@ -79,6 +104,23 @@ fn call_item(kind: Option<&str>, item: &Json) -> Option<Item> {
     match kind? {
         "function_call" => use_of(id, "arguments"),
         "custom_tool_call" => use_of(id, "input"),
+        "tool_search_call" => Some(Item::ToolUse {
+            id,
+            published: published(None, "tool_search"),
+            input: item.get("arguments").map(Json::to_string).unwrap_or_default(),
+        }),
+        SEARCH_OUTPUT => Some(Item::ToolResult(ToolResult {
+            id,
+            is_error: None,
+            parts: item
+                .get("tools")
+                .map(Json::items)
+                .unwrap_or_default()
+                .iter()
+                .cloned()
+                .map(Part::Other)
+                .collect(),
+        })),
         "function_call_output" | "custom_tool_call_output" => Some(Item::ToolResult(ToolResult {
             id,
             is_error: None,
@@ -117,6 +159,10 @@ fn reply_item(item: &Json) -> Option<Block> {
             id: item.str("call_id")?.to_owned(),
             published: published(item.str("namespace"), item.str("name")?),
             input: item.str("arguments")?.to_owned(),
+        }),
+        "tool_search_call" => Some(Block::Search {
+            id: item.str("call_id")?.to_owned(),
+            input: item.get("arguments").map(Json::to_string)?,
         }),
         _ => None,
     }

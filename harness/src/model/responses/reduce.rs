@@ -27,7 +27,7 @@ fn item(item: &Json, keep: &Keep<'_>) -> Json {
         return opaque(item, keep);
     }
     match (item.str("type"), item.str("role")) {
-        (Some("function_call" | "custom_tool_call"), _) => item.clone(),
+        (Some("function_call" | "custom_tool_call" | "tool_search_call"), _) => item.clone(),
         (Some("function_call_output" | "custom_tool_call_output"), _) => {
             object(item, |key, member| match (key, member) {
                 ("output", Json::Array(parts)) => {

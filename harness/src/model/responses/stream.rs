@@ -64,6 +64,8 @@ fn push_block(out: &mut Numbered, reply: &Reply, index: usize, block: &Block) {
             let [id, output] = at();
             out.push("response.function_call_arguments.done", [id, output, ("arguments", input.into())]);
         }
+        // It comes whole: the API has no events for its parts.
+        Block::Search { .. } => {}
     }
     let done = item(reply, index, block, Status::Completed);
     out.push("response.output_item.done", [("output_index", index.into()), ("item", done)]);
@@ -142,6 +144,15 @@ fn item(reply: &Reply, index: usize, block: &Block, status: Status) -> Json {
             let rest = [("name", Json::from(&published.name)), ("arguments", arguments.into())];
             Json::object(head.into_iter().chain(namespace).chain(rest))
         }
+        Block::Search { id: call_id, input } => {
+            let arguments = match status {
+                Status::InProgress => Json::empty(),
+                Status::Completed => Json::parse(input).unwrap_or_else(|_| input.into()),
+            };
+            let head = [("type", Json::from("tool_search_call")), id, state, ("call_id", call_id.into())];
+            let rest = [("execution", Json::from("client")), ("arguments", arguments)];
+            Json::object(head.into_iter().chain(rest))
+        }
     }
 }
 
@@ -149,6 +160,7 @@ fn item_id(reply: &Reply, index: usize, block: &Block) -> String {
     match block {
         Block::Text(_) => format!("msg_{}_{index}", reply.id),
         Block::ToolUse { id, .. } => format!("fc_{}", id.trim_start_matches("call_")),
+        Block::Search { id, .. } => format!("ts_{}", id.trim_start_matches("call_")),
     }
 }
 

@@ -215,8 +215,11 @@ fn call_ids<'a>(body: &'a Json, kind: &str) -> impl Iterator<Item = &'a str> {
 }
 
 /// The kinds of calls, each with the kind of its output.
-const CALLS: [(&str, &str); 2] =
-    [("function_call", "function_call_output"), ("custom_tool_call", "custom_tool_call_output")];
+const CALLS: [(&str, &str); 3] = [
+    ("function_call", "function_call_output"),
+    ("custom_tool_call", "custom_tool_call_output"),
+    ("tool_search_call", "tool_search_output"),
+];
 
 fn output_for_call(body: &Json) -> Vec<String> {
     CALLS

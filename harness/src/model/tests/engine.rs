@@ -51,7 +51,7 @@ fn at(answer: &Answer) -> (bool, Option<usize>, bool) {
 fn texts(answer: &Answer) -> Vec<String> {
     let texts = answer.reply.iter().flat_map(|reply| &reply.blocks).filter_map(|block| match block {
         Block::Text(text) => Some(text.clone()),
-        Block::ToolUse { .. } => None,
+        Block::ToolUse { .. } | Block::Search { .. } => None,
     });
     texts.collect()
 }

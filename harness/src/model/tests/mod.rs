@@ -6,6 +6,7 @@ mod reducing;
 mod requests;
 mod streams;
 mod strictness;
+mod surfaces;
 
 use std::sync::Arc;
 
@@ -51,11 +52,13 @@ fn plan(name: ApiName) -> Plan {
         kind: UseKind::Call,
         input,
         told: None,
+        wrapped: None,
     });
     let turn = |prompt, text: Option<&str>, uses: &[usize]| Turn {
         prompt,
         text: text.map(str::to_owned),
         uses: uses.to_vec(),
+        searches: Vec::new(),
     };
     Plan {
         key: PlanKey {
@@ -74,6 +77,7 @@ fn plan(name: ApiName) -> Plan {
         prompts: vec![format!("Look up my order. [{MARKER}]"), format!("And the stock? [{MARKER}]")],
         run_marker: MARKER.to_owned(),
         uses: uses.collect(),
+        searches: Vec::new(),
         turns: vec![
             turn(0, None, &[0]),
             turn(0, Some("Both at once."), &[1, 2]),
@@ -147,6 +151,7 @@ fn scenario(source: &Arc<Source>) -> Scenario {
         revisions: Revisions::Eras,
         transports: Vec::new(),
         hosts: Vec::new(),
+        natives: Vec::new(),
         needs: Vec::new(),
         runs: 1,
         servers: Vec::new(),
@@ -195,6 +200,7 @@ fn profile(source: &Arc<Source>, api: ApiName) -> Profile {
             dialect: DialectName::Plain,
             schema_gate: SchemaGate::Unclaimed,
             arguments: ArgumentsClaim::Exact,
+            published: None,
             wire: Vec::new(),
         },
         strip: Vec::new(),
@@ -344,7 +350,7 @@ fn use_ids(reply: &Reply) -> Vec<String> {
         .blocks
         .iter()
         .filter_map(|block| match block {
-            Block::ToolUse { id, .. } => Some(id.clone()),
+            Block::ToolUse { id, .. } | Block::Search { id, .. } => Some(id.clone()),
             Block::Text(_) => None,
         })
         .collect()

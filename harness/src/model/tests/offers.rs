@@ -1,8 +1,21 @@
 use super::*;
-use crate::model::{Offer, identify};
+use crate::model::{Names, Offer};
 
 fn offer(published: Published, description: Option<&str>) -> Offer {
-    Offer { published, description: description.map(str::to_owned), schema: None, raw: Json::Null, reduced: false }
+    Offer {
+        published,
+        description: description.map(str::to_owned),
+        schema: None,
+        raw: Json::Null,
+        reduced: false,
+        found: None,
+    }
+}
+
+/// The tool behind each offer, where it is one of ours.
+fn identify(plan: &Plan, offers: &[Offer]) -> Vec<Option<ToolRef>> {
+    let names = Names::of(plan);
+    offers.iter().map(|offer| names.tool(offer).cloned()).collect()
 }
 
 #[test]

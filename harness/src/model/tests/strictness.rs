@@ -34,6 +34,11 @@ const BREAKS: &[(&str, &str, &str)] = &[
     ("anthropic.use-for-result", "/messages/3/content/0/tool_use_id", r#""toolu_unknown""#),
     ("anthropic.result-once", "/messages/3", "twice"),
     ("anthropic.result-first", "/messages/2/content", r#""A text before the last result.""#),
+    (
+        "anthropic.tool-reference",
+        "/messages/3/content/0/content",
+        r#"[{"type":"tool_reference","tool_name":"mcp__orders__unknown"}]"#,
+    ),
     ("anthropic.use-id-unique", "/messages/1/content/0", "twice"),
     ("anthropic.use-input", "/messages/1/content/0/input", "[1]"),
     ("openai.model", "/model", "null"),

@@ -117,7 +117,7 @@ fn record(plan: &Plan, lie: Lie, options: &StageOptions, sink: Option<&Path>) ->
 
 fn judge(plan: &Plan, trace: Trace) -> Judged {
     let findings = hopcheck::check::judge(plan, &trace);
-    let (outcome, reason) = hopcheck::check::outcome(&trace, &findings);
+    let (outcome, reason) = hopcheck::check::outcome(plan, &trace, &findings);
     Judged { trace, findings, outcome, reason }
 }
 

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use crate::fault::{Fault, Lies};
 use crate::json::{self, Members, quote};
 use crate::model::sse::SseEvent;
-use crate::model::{Api, Offered, Reply, Surface, ToolUse, entry, error_message, push, reshaped};
+use crate::model::{Api, Offered, Own, Purpose, Reply, Surface, ToolUse, entry, error_message, push, reshaped};
 use crate::told::{Part, Told};
 
 /// A conversation over the Messages API.
@@ -57,12 +57,24 @@ impl Api for Messages {
         Surface::Flat
     }
 
-    fn offer(&self, tools: &[Offered<'_>]) -> String {
-        let entries: Vec<_> = tools
+    fn offer(&self, tools: &[Offered<'_>], own: Option<&Own>) -> String {
+        let own = own.map(|own| {
+            let (name, description) = (quote(own.name), quote(&own.description));
+            let head = format!("\"name\":{name},\"description\":{description},\"input_schema\":{}", own.schema);
+            (own.purpose, format!("{{{head}}}"))
+        });
+        // What was found stays deferred, so that the model is shown it where the search referred to it.
+        let deferred = matches!(own, Some((Purpose::Search, _))) && !self.lies.tell(Fault::PourTable);
+        let flag = if deferred { ",\"defer_loading\":true" } else { "" };
+        let tools = tools
             .iter()
-            .map(|offered| format!("{{{}}}", entry(offered, "input_schema", &schema(offered.tool.input.text()))))
-            .collect();
+            .map(|offered| format!("{{{}{flag}}}", entry(offered, "input_schema", &schema(&offered.schema))));
+        let entries: Vec<_> = own.into_iter().map(|(_, entry)| entry).chain(tools).collect();
         format!("[{}]", entries.join(","))
+    }
+
+    fn found(&self, tool: &Offered<'_>) -> String {
+        format!("{{\"type\":\"tool_reference\",\"tool_name\":{}}}", quote(tool.name))
     }
 
     fn say(&mut self, prompt: &str) {
@@ -184,6 +196,7 @@ fn schema(text: &str) -> Cow<'_, str> {
 
 fn part_json(part: &Part) -> String {
     match part {
+        Part::Found(reference) => reference.clone(),
         Part::Text(text) => format!("{{\"type\":\"text\",\"text\":{}}}", quote(text)),
         Part::Image { data, mime_type } => {
             format!(

@@ -5,6 +5,8 @@ pub(crate) mod http;
 pub(crate) mod responses;
 pub(crate) mod sse;
 
+use std::borrow::Cow;
+
 use crate::config::ApiKind;
 use crate::fault::Lies;
 use crate::json::{self, Members};
@@ -39,6 +41,24 @@ pub(crate) enum Surface {
     Namespace,
 }
 
+/// A tool of the host itself.
+pub(crate) struct Own {
+    pub(crate) name: &'static str,
+    pub(crate) description: String,
+    /// Its schema, as JSON text.
+    pub(crate) schema: &'static str,
+    pub(crate) purpose: Purpose,
+}
+
+/// What a tool of the host itself is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// It finds tools.
+    Search,
+    /// It calls tools.
+    Call,
+}
+
 /// A tool under its published name.
 pub(crate) struct Offered<'a> {
     pub(crate) namespace: Option<&'a str>,
@@ -46,6 +66,8 @@ pub(crate) struct Offered<'a> {
     /// The key of its server.
     pub(crate) server: &'a str,
     pub(crate) tool: &'a Tool,
+    /// The schema as the model is shown it.
+    pub(crate) schema: Cow<'a, str>,
 }
 
 /// A model API: it keeps the conversation in its own form, and nothing of it is ever spelled anew.
@@ -56,8 +78,10 @@ pub(crate) trait Api {
     fn headers(&self, key: &str) -> String;
     /// How tools are shown.
     fn surface(&self) -> Surface;
-    /// The offer as JSON text.
-    fn offer(&self, tools: &[Offered<'_>]) -> String;
+    /// The offer as JSON text: the tools, and the host's own one.
+    fn offer(&self, tools: &[Offered<'_>], own: Option<&Own>) -> String;
+    /// A tool that was found, as JSON text for the result of the search.
+    fn found(&self, tool: &Offered<'_>) -> String;
     /// Adds a message of the user.
     fn say(&mut self, prompt: &str);
     /// The body of the next request.

@@ -7,8 +7,11 @@ use serde_json::value::RawValue;
 use crate::fault::{Fault, Lies};
 use crate::json::{self, Members, quote};
 use crate::model::sse::SseEvent;
-use crate::model::{Api, Offered, Reply, Surface, ToolUse, entry, error_message, push, reshaped};
+use crate::model::{Api, Offered, Own, Purpose, Reply, Surface, ToolUse, entry, error_message, push, reshaped};
 use crate::told::{Part, Told};
+
+/// The name of the tool that finds tools, which has none in this API.
+const SEARCH: &str = crate::reach::FIND;
 
 /// A conversation over the Responses API.
 pub(crate) struct Responses {
@@ -36,6 +39,13 @@ impl Responses {
                 name: item.string("name").ok_or("a function call has no name")?,
                 input: item.string("arguments").unwrap_or_default(),
             }),
+            // The search of the API stands for a tool of the host.
+            Some("tool_search_call") => self.reply.uses.push(ToolUse {
+                id: item.string("call_id").ok_or("a search has no call_id")?,
+                namespace: None,
+                name: SEARCH.to_owned(),
+                input: item.get("arguments").map(|arguments| arguments.get().to_owned()).unwrap_or_default(),
+            }),
             Some("message") => {
                 let content = item.get("content").and_then(json::elements).unwrap_or_default();
                 for text in content.into_iter().filter_map(Members::of).filter_map(|part| part.string("text")) {
@@ -62,29 +72,22 @@ impl Api for Responses {
         Surface::Namespace
     }
 
-    fn offer(&self, tools: &[Offered<'_>]) -> String {
-        let mut groups = String::new();
-        for group in tools.chunk_by(|one, other| one.namespace == other.namespace) {
-            let mut entries = String::new();
-            for offered in group {
-                push(
-                    &mut entries,
-                    &format!(
-                        "{{\"type\":\"function\",{},\"strict\":false}}",
-                        entry(offered, "parameters", &schema(offered.tool.input.text()))
-                    ),
-                );
+    fn offer(&self, tools: &[Offered<'_>], own: Option<&Own>) -> String {
+        let Some(own) = own else { return format!("[{}]", groups(tools, "")) };
+        let (description, schema) = (quote(&own.description), own.schema);
+        let rest = format!("\"description\":{description},\"parameters\":{schema}");
+        // What was found stands in the result of the search, and what is called by another tool nowhere.
+        match own.purpose {
+            Purpose::Search => format!("[{{\"type\":\"tool_search\",\"execution\":\"client\",{rest}}}]"),
+            Purpose::Call => {
+                let name = quote(own.name);
+                format!("[{{\"type\":\"function\",\"name\":{name},{rest},\"strict\":false}}]")
             }
-            let namespace = quote(group[0].namespace.unwrap_or_default());
-            let description = quote(&format!("Tools of the MCP server {}.", group[0].server));
-            push(
-                &mut groups,
-                &format!(
-                    "{{\"type\":\"namespace\",\"name\":{namespace},\"description\":{description},\"tools\":[{entries}]}}"
-                ),
-            );
         }
-        format!("[{groups}]")
+    }
+
+    fn found(&self, tool: &Offered<'_>) -> String {
+        groups(std::slice::from_ref(tool), ",\"defer_loading\":true")
     }
 
     fn say(&mut self, prompt: &str) {
@@ -132,6 +135,18 @@ impl Api for Responses {
 
     fn tell(&mut self, results: &[(ToolUse, Told)]) {
         for (tool_use, told) in results {
+            if tool_use.namespace.is_none() && tool_use.name == SEARCH {
+                let found = told.parts.iter().map(|part| if let Part::Found(tools) = part { tools } else { "" });
+                let tools = found.collect::<String>();
+                let id = quote(&tool_use.id);
+                push(
+                    &mut self.items,
+                    &format!(
+                        "{{\"type\":\"tool_search_output\",\"call_id\":{id},\"execution\":\"client\",\"status\":\"completed\",\"tools\":[{tools}]}}"
+                    ),
+                );
+                continue;
+            }
             let output = output_json(told, self.lies);
             push(
                 &mut self.items,
@@ -142,6 +157,27 @@ impl Api for Responses {
             );
         }
     }
+}
+
+/// The tools, each in the group of its server; `flag` is added to every entry.
+fn groups(tools: &[Offered<'_>], flag: &str) -> String {
+    let mut groups = String::new();
+    for group in tools.chunk_by(|one, other| one.namespace == other.namespace) {
+        let mut entries = String::new();
+        for offered in group {
+            let entry = entry(offered, "parameters", &schema(&offered.schema));
+            push(&mut entries, &format!("{{\"type\":\"function\",{entry},\"strict\":false{flag}}}"));
+        }
+        let namespace = quote(group[0].namespace.unwrap_or_default());
+        let description = quote(&format!("Tools of the MCP server {}.", group[0].server));
+        push(
+            &mut groups,
+            &format!(
+                "{{\"type\":\"namespace\",\"name\":{namespace},\"description\":{description},\"tools\":[{entries}]}}"
+            ),
+        );
+    }
+    groups
 }
 
 /// The API refuses an object schema without `properties`, which is how a tool without parameters may look.
@@ -166,6 +202,7 @@ fn output_json(told: &Told, lies: Lies) -> String {
     }
     for part in &told.parts {
         let json = match part {
+            Part::Found(_) => continue,
             Part::Text(text) => format!("{{\"type\":\"input_text\",\"text\":{}}}", quote(text)),
             Part::Image { data, mime_type } => {
                 format!(

@@ -312,7 +312,9 @@ impl Server {
         if matches!(self.state, State::Failed(_)) {
             return;
         }
-        crate::note(&format!("server {}: {reason}", self.name));
+        if !self.lies.tell(Fault::SilentFailure) {
+            crate::note(&format!("server {}: {reason}", self.name));
+        }
         self.state = State::Failed(reason.to_owned());
         self.listing = None;
         self.subscription = None;
