@@ -133,8 +133,14 @@ fn build(scenario: &Arc<Scenario>, profile: &Arc<Profile>, key: PlanKey) -> Resu
         .servers
         .iter()
         .map(|server| {
-            let tools = server.script.all_tools().chain(later(scenario, &server.key.value));
-            (server.key.value.clone(), tools.map(|tool| tool.name.clone()).collect())
+            let mut names: Vec<String> = Vec::new();
+            for tool in server.script.all_tools().chain(later(scenario, &server.key.value)) {
+                // A tool that is replaced later is still one tool.
+                if !names.contains(&tool.name) {
+                    names.push(tool.name.clone());
+                }
+            }
+            (server.key.value.clone(), names)
         })
         .collect();
     let by = uses(scenario).find_map(|(_, one)| match one.kind {

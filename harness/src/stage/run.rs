@@ -329,9 +329,11 @@ impl<'r> HostRun<'r> {
         self.resume();
     }
 
-    /// Goes on with what waits, as long as nothing holds it up.
+    /// Goes on with what waits, as long as nothing holds it up. A server that has ended has ended for the host as well before
+    /// the conversation goes on, or its next call might still be made to a process that only waits to be reaped.
     fn resume(&mut self) {
         while !self.director.holds()
+            && !self.parts.wires.is_someone_dying()
             && let Some(next) = self.deferred.pop_front()
         {
             match next {

@@ -276,6 +276,11 @@ impl Wires {
         }
     }
 
+    /// Whether some server has ended by its own while its process is still there for the host to see.
+    pub(super) fn is_someone_dying(&self) -> bool {
+        self.conns.iter().any(|conn| conn.fate == Fate::Dead)
+    }
+
     /// Whether every server that was told to end has ended. The others stay, since their script says so.
     pub(super) fn at_rest(&self) -> bool {
         self.newcomers.is_empty() && self.conns.iter().all(|conn| matches!(conn.fate, Fate::Alive | Fate::Gone))

@@ -422,6 +422,15 @@ mod tests {
     }
 
     #[test]
+    fn what_is_said_of_a_build_needs_one() {
+        let said = |suite: fn(Suite) -> Suite| said(PROGRAM, suite).err();
+        let other = "`bin_named` and `build_args` go with `bin_of`, which is not there";
+        assert_eq!(said(|suite| suite.bin_named("agent")).as_deref(), Some(other));
+        assert_eq!(said(|suite| suite.bin("agent").build_args(["--release"])).as_deref(), Some(other));
+        assert_eq!(said(|suite| suite.bin_of("acme").bin_named("agent").build_args(["--release"])), None);
+    }
+
+    #[test]
     fn a_library_needs_a_profile() {
         let failure = Suite::new().host("1.0.0", || Nothing).session(&Extent::Whole).err().unwrap();
         assert_eq!(failure.to_string(), "a suite without a host: name its profile with `host_file`");

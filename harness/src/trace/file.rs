@@ -149,6 +149,9 @@ pub fn read(name: &str, bytes: &[u8]) -> Result<Trace, TraceError> {
         let json = match Json::parse(line) {
             Ok(json) => json,
             Err(_) if header.is_some() && !line.ends_with(b"\n") => break,
+            Err(_) if !line.ends_with(b"\n") && line.starts_with(b"{\"hopcheck\"") => {
+                return Err(error("the first line is cut short, so nothing can be told of the run".to_owned()));
+            }
             Err(problem) => return Err(error(format!("not JSON: {problem}"))),
         };
         if header.is_none() {
@@ -417,6 +420,7 @@ mod tests {
             assert_eq!(read("t.jsonl", bytes.as_bytes()).unwrap_err().to_string(), expected);
         }
         check("", "t.jsonl:1: the file is empty");
+        check(&text[..40], "t.jsonl:1: the first line is cut short, so nothing can be told of the run");
         check("{}\n", "t.jsonl:1: not a trace: no `hopcheck` on its first line");
         check(&(text.clone() + "oops\n"), "t.jsonl:3: not JSON: expected a value at byte 0");
         check(

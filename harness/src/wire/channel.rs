@@ -198,6 +198,8 @@ mod tests {
         a.send(&Json::from("x".repeat(40_000)), &[]).unwrap();
         drop((a, writer));
 
+        b.receive(Wait::Block).unwrap();
+        assert!(!b.is_spent(), "there is more to take");
         assert_eq!(b.wait_take().unwrap().unwrap().to_string(), r#"{"hello":1}"#);
         let mut passed = File::from(b.take_fd().unwrap());
         passed.write_all(b"through").unwrap();
@@ -207,7 +209,7 @@ mod tests {
         assert_eq!(text, "through");
         assert_eq!(b.wait_take().unwrap().unwrap().as_str().unwrap().len(), 40_000);
         assert_eq!(b.wait_take().unwrap(), None);
-        assert!(b.ended());
+        assert!(b.ended() && b.is_spent());
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Conversations with a scripted server.
 
+mod changes;
 mod handshake;
 mod modern;
 mod properties;

@@ -79,7 +79,7 @@ fn few_descriptors() {
             format!("ulimit -n {most} && exec {} run call/lookup --revision 2025-11-25", program.display());
         let begun = std::time::Instant::now();
         let output = Command::new("/bin/sh").args(["-c", &limited]).output().unwrap();
-        assert!(begun.elapsed().as_secs() < 25, "{most}: {}", text(&output));
+        assert!(begun.elapsed() < super::PATIENCE, "{most}: {}", text(&output));
         let text = text(&output);
         let said = text.to_lowercase().contains("too many open files") || text.contains("os error 24");
         assert!(
