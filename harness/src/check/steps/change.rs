@@ -116,10 +116,23 @@ fn is_shown(run: &Run<'_>, changed: &Event, change: &Change, next: &Exchange<'_>
                 tally.fails(format!("`{tool}` was replaced and is offered as before"), [changed, shows.event]);
             }
             (Some(_), Some(_)) => tally.holds([changed, shows.event]),
+            // Behind a tool that calls all others there is only its description.
+            (None, None) if shows.offers(&tool) => match before {
+                Some(before) if descriptions(before) == descriptions(shows) => {
+                    tally.fails(format!("`{tool}` was replaced and is offered as before"), [changed, shows.event]);
+                }
+                Some(before) => tally.holds([before.event, changed, shows.event]),
+                None => {}
+            },
             (_, None) => tally.fails(format!("`{tool}` was replaced and is not offered"), [changed, shows.event]),
             (None, Some(_)) => {}
         }
     }
+}
+
+fn descriptions<'x>(exchange: &'x Exchange<'_>) -> Vec<Option<&'x str>> {
+    let offers = exchange.request.as_ref().map(|request| request.offers.as_slice()).unwrap_or_default();
+    offers.iter().map(|offer| offer.description.as_deref()).collect()
 }
 
 /// Whether two offers of a tool show the model the same. What a host makes of a schema is its own business, so its offers are

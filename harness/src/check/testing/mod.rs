@@ -40,7 +40,9 @@ tool_use_id = "/_meta/hopcheck.reference~1toolUseId"
 [[drive]]
 kind = "driver"
 argv = ["{{ bin }}"]
-features = ["permissions.allow", "permissions.deny", "permissions.ask", "limits.call", "limits.start"]
+features = [
+  "permissions.allow", "permissions.deny", "permissions.ask", "prompts", "interrupt", "list-changed", "limits.call", "limits.start",
+]
 
 [claims]
 dialect = "plain"
