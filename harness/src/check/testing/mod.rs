@@ -41,7 +41,8 @@ tool_use_id = "/_meta/hopcheck.reference~1toolUseId"
 kind = "driver"
 argv = ["{{ bin }}"]
 features = [
-  "permissions.allow", "permissions.deny", "permissions.ask", "prompts", "interrupt", "list-changed", "limits.call", "limits.start",
+  "permissions.allow", "permissions.deny", "permissions.ask",
+  "prompts", "interrupt", "limits.call", "limits.start", "list-changed", "restart",
 ]
 
 [claims]

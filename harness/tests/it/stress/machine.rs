@@ -1,6 +1,5 @@
 //! A machine that refuses: full disks, folders that cannot be written, no namespaces, few descriptors.
 
-use std::path::Path;
 use std::process::{Command, Output};
 
 use crate::stage::program;
@@ -181,9 +180,4 @@ mod namespaces {
         let text = std::fs::read_to_string(trace).unwrap();
         assert!(text.contains(r#""isolation":"none""#), "{text}");
     }
-}
-
-/// The repository that the accepted transcripts are in.
-pub(super) fn repository() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
 }
