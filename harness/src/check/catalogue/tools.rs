@@ -6,7 +6,7 @@ use crate::check::view::{Conn, Emitted, Line, Rpc, Run, View, after};
 use crate::check::{arguments, once, schema, stable_list};
 use crate::json::Json;
 use crate::rpc::Message;
-use crate::scenario::ast::{Answer, ToolRef, UseKind};
+use crate::scenario::ast::{Answer, Outcome, ToolRef, UseKind};
 use crate::trace::event::Event;
 
 pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>) {
@@ -233,8 +233,12 @@ fn refetched(view: &View<'_>) -> Tally {
 
 /// Uses that a rule or the user denied. The control is that other uses were called, which `hop.gates` shows.
 fn denied(view: &View<'_>) -> Tally {
+    // Where a step only records, it is open what is denied.
+    let asserts = |run: &Run<'_>, used: &Emitted<'_>| arguments::outcome(run, used) == Outcome::Assert;
     per_use(view, |run, used| match &used.planned.kind {
-        UseKind::Deny { .. } | UseKind::Ask { answer: Answer::Deny } if gates::gate(run, used) == Gate::Closed => {
+        UseKind::Deny { .. } | UseKind::Ask { answer: Answer::Deny }
+            if gates::gate(run, used) == Gate::Closed && asserts(run, used) =>
+        {
             gates::stays_closed(run, used)
         }
         _ => Tally::default(),

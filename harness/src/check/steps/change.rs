@@ -67,39 +67,72 @@ fn refreshes<'a>(run: &Run<'a>, key: &str, changed: &Event) -> Vec<&'a Event> {
     walks.filter(|list| after(list, changed) && next.is_none_or(|next| !after(list, next))).collect()
 }
 
+/// The request that shows what became of a tool: the next one, or, where tools are searched for, the one that answers the
+/// first search for it behind the change. Without such a search nothing shows it.
+fn showing<'r, 'a>(
+    run: &'r Run<'a>,
+    changed: &Event,
+    next: &'r Exchange<'a>,
+    tool: &ToolRef,
+) -> Option<(&'r Exchange<'a>, Vec<&'r str>)> {
+    if run.plan.profile.model.surface.search().is_none() {
+        return Some((next, Vec::new()));
+    }
+    let search =
+        run.searches.iter().find(|search| search.planned.tool == *tool && after(search.reply, changed))?;
+    Some((&run.exchanges[search.follow?], vec![search.id.as_str()]))
+}
+
 fn is_shown(run: &Run<'_>, changed: &Event, change: &Change, next: &Exchange<'_>, tally: &mut Tally) {
     let key = change.server.value.as_str();
     let tool = |name: &str| ToolRef { server: key.to_owned(), tool: name.to_owned() };
-    let evidence = [changed, next.event];
     for added in &change.edit.add {
-        if next.offers(&tool(&added.name)) {
-            tally.holds(evidence);
+        let added = tool(&added.name);
+        let Some((shows, _)) = showing(run, changed, next, &added) else { continue };
+        if shows.offers(&added) {
+            tally.holds([changed, shows.event]);
         } else {
-            tally.fails(format!("`{key}/{}` was added and is not offered", added.name), evidence);
+            tally.fails(format!("`{added}` was added and is not offered"), [changed, shows.event]);
         }
     }
     let before = run.main_line().filter(|exchange| !after(exchange.event, changed)).last();
     for gone in &change.edit.remove {
-        match (next.offers(&tool(gone)), before) {
-            (true, _) => tally.fails(format!("`{key}/{gone}` was removed and is still offered"), evidence),
-            // Only what was offered can be seen to go.
-            (false, Some(before)) if before.offers(&tool(gone)) => {
-                tally.holds([before.event].into_iter().chain(evidence));
+        let gone = tool(gone);
+        let Some((shows, searches)) = showing(run, changed, next, &gone) else { continue };
+        match (shows.offers_now(&gone, &searches), before) {
+            (true, _) => {
+                tally.fails(format!("`{gone}` was removed and is still offered"), [changed, shows.event]);
             }
+            // Only what was offered can be seen to go.
+            (false, Some(before)) if before.offers(&gone) => tally.holds([before.event, changed, shows.event]),
             (false, _) => {}
         }
     }
     for replaced in &change.edit.replace {
         let tool = tool(&replaced.name);
-        match (before.and_then(|before| before.entry(&tool)), next.entry(&tool)) {
+        let Some((shows, _)) = showing(run, changed, next, &tool) else { continue };
+        match (before.and_then(|before| before.entry(&tool)), shows.entry(&tool)) {
             (Some(old), Some(new)) if is_same(old, new) => {
-                tally.fails(format!("`{tool}` was replaced and is offered as before"), evidence);
+                tally.fails(format!("`{tool}` was replaced and is offered as before"), [changed, shows.event]);
             }
-            (Some(_), Some(_)) => tally.holds(evidence),
-            (_, None) => tally.fails(format!("`{tool}` was replaced and is not offered"), evidence),
+            (Some(_), Some(_)) => tally.holds([changed, shows.event]),
+            // Behind a tool that calls all others there is only its description.
+            (None, None) if shows.offers(&tool) => match before {
+                Some(before) if descriptions(before) == descriptions(shows) => {
+                    tally.fails(format!("`{tool}` was replaced and is offered as before"), [changed, shows.event]);
+                }
+                Some(before) => tally.holds([before.event, changed, shows.event]),
+                None => {}
+            },
+            (_, None) => tally.fails(format!("`{tool}` was replaced and is not offered"), [changed, shows.event]),
             (None, Some(_)) => {}
         }
     }
+}
+
+fn descriptions<'x>(exchange: &'x Exchange<'_>) -> Vec<Option<&'x str>> {
+    let offers = exchange.request.as_ref().map(|request| request.offers.as_slice()).unwrap_or_default();
+    offers.iter().map(|offer| offer.description.as_deref()).collect()
 }
 
 /// Whether two offers of a tool show the model the same. What a host makes of a schema is its own business, so its offers are

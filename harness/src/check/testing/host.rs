@@ -124,6 +124,9 @@ impl Host<'_> {
         for at in 0..self.plan.servers.len() {
             self.configure(at);
         }
+        let keys = self.plan.servers.iter().map(|server| server.key.as_str());
+        let words = format!("configured: {}", keys.collect::<Vec<_>>().join(", "));
+        self.tape.write(Kind::HostOut, None, None, Some(words.into_bytes()), Json::Null);
         let stopped = self.converse();
         for at in 0..self.links.len() {
             self.close(at);
@@ -162,11 +165,15 @@ impl Host<'_> {
         }
     }
 
-    /// Whether the words of the host, where it has some, leave the server something to be started by.
+    /// Whether the words of the host, where it has some for the server, leave it something to be started by.
     fn can_start(&self, at: usize) -> bool {
-        let expect = self.plan.native().and_then(|native| native.expect.as_ref());
-        let connected = expect.and_then(|expect| expect.connected.as_ref());
-        connected.is_none_or(|keys| keys.iter().any(|key| key.value == self.plan.servers[at].key))
+        let key = &self.plan.servers[at].key;
+        let Some(native) = self.plan.native().filter(|native| native.entries.iter().any(|(of, _)| of == key))
+        else {
+            return true;
+        };
+        let connected = native.expect.as_ref().and_then(|expect| expect.connected.as_ref());
+        connected.is_none_or(|keys| keys.iter().any(|known| known.value == *key))
     }
 
     fn open(&mut self, at: usize) {

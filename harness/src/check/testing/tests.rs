@@ -45,7 +45,9 @@ fn plans_of(profile: &Arc<Profile>, revisions: SelectRevisions) -> Vec<Plan> {
     let mut plans = plans(profile, revisions);
     plans.retain(|plan| {
         let searches = plan.profile.model.surface.search().is_some();
-        !searches || ["list/", "surface/"].iter().any(|area| plan.key.scenario.starts_with(area))
+        // A found tool that is removed needs words of its own in each API, which the small host does not have.
+        let shows = ["list/pages", "list/three-turns", "list/two-runs", "list/without-schema", "surface/"];
+        !searches || shows.iter().any(|area| plan.key.scenario.starts_with(area))
     });
     plans
 }
@@ -120,11 +122,21 @@ fn every_trace_fault_is_caught_by_what_it_is_about() {
 fn a_synthetic_model_lane_hides_no_fault() {
     let recorded = passing(without_model());
     let plan = &recorded[0].0;
-    let about_apis = |fault: &&TraceFault| fault.about.iter().any(|id| lanes::not_applicable(id, plan).is_some());
+    // Nobody searches in a lane that hopcheck writes by itself, and a driver has no words of its own.
+    const ELSEWHERE: [&str; 3] = ["expect.search", "claim.07-deferred-table", "expect.native"];
+    let about_apis = |fault: &&TraceFault| {
+        fault.about.iter().any(|id| lanes::not_applicable(id, plan).is_some() && !ELSEWHERE.contains(id))
+    };
     let names: Vec<&str> = TRACE_FAULTS.iter().filter(about_apis).map(|fault| fault.name).collect();
     assert_eq!(names, ["unusable-tool-name"], "all others have a subject there");
     let missed: Vec<_> =
         missed(&recorded).into_iter().filter(|line| !names.iter().any(|name| line.starts_with(name))).collect();
+    let elsewhere = |line: &String| {
+        TRACE_FAULTS
+            .iter()
+            .any(|fault| line.starts_with(fault.name) && fault.about.iter().any(|id| ELSEWHERE.contains(id)))
+    };
+    let missed: Vec<_> = missed.into_iter().filter(|line: &String| !elsewhere(line)).collect();
     assert!(missed.is_empty(), "{}", missed.join("\n"));
 }
 

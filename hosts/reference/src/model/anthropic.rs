@@ -18,6 +18,8 @@ pub(crate) struct Messages {
     /// The blocks of the reply that is coming in, by index.
     blocks: BTreeMap<u64, Block>,
     stopped: bool,
+    /// References to tools that searches have found, as JSON text with the published name.
+    references: Vec<(String, String)>,
     lies: Lies,
 }
 
@@ -40,7 +42,7 @@ enum Block {
 impl Messages {
     /// An empty conversation.
     pub(crate) fn new(lies: Lies) -> Self {
-        Self { messages: String::new(), blocks: BTreeMap::new(), stopped: false, lies }
+        Self { messages: String::new(), blocks: BTreeMap::new(), stopped: false, references: Vec::new(), lies }
     }
 }
 
@@ -87,9 +89,17 @@ impl Api for Messages {
     }
 
     fn body(&self, tools: &str) -> String {
+        let mut messages = Cow::Borrowed(&self.messages);
+        for (name, reference) in &self.references {
+            // The API refuses a reference to a tool that is not in the list any more.
+            if !tools.contains(&format!("\"name\":{},", quote(name))) {
+                let words = quote(&format!("The tool {name} is gone."));
+                let gone = format!("{{\"type\":\"text\",\"text\":{words}}}");
+                messages = Cow::Owned(messages.replace(reference, &gone));
+            }
+        }
         format!(
-            "{{\"model\":\"hopcheck-reference\",\"max_tokens\":4096,\"stream\":true,\"tools\":{tools},\"messages\":[{}]}}",
-            self.messages
+            "{{\"model\":\"hopcheck-reference\",\"max_tokens\":4096,\"stream\":true,\"tools\":{tools},\"messages\":[{messages}]}}"
         )
     }
 
@@ -168,6 +178,11 @@ impl Api for Messages {
             let mut parts = String::new();
             for part in &told.parts {
                 push(&mut parts, &part_json(part));
+                if let Part::Found(reference) = part
+                    && let Some(name) = Members::parse(reference).ok().and_then(|part| part.string("tool_name"))
+                {
+                    self.references.push((name, reference.clone()));
+                }
             }
             let flag =
                 if told.is_error && !self.lies.tell(Fault::LoseErrorFlag) { ",\"is_error\":true" } else { "" };
