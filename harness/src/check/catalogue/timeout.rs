@@ -39,20 +39,25 @@ fn ends(run: &Run<'_>, used: &Emitted<'_>, conn: &Conn<'_>, call: &Rpc<'_>, tall
     if let Some(told) = timed_out(run, used, conn, call) {
         return tally.holds([call.event, told]);
     }
-    let waited = run.of(Kind::Deadline).find(|event| event.data.str("phase") == Some("progress"));
-    let is_open = call.answers.is_empty() && conn.broken().is_none() && run.follow(used).is_none();
-    if let (Some(waited), true, Some(_)) = (waited, is_open, run.plan.scenario.limits.call) {
+    if let (Some(waited), Some(_)) = (without_end(run, used, conn, call), run.plan.scenario.limits.call) {
         let reason = format!("the host waited for `{}` without end", used.planned.tool);
         tally.fails(reason, [call.event, waited]);
     }
 }
 
-/// A result that has a bound comes in time; see [`Kind::Overdue`].
+/// The event by which the harness lost its patience while a call was waited for.
+fn without_end<'a>(run: &Run<'a>, used: &Emitted<'_>, conn: &Conn<'_>, call: &Rpc<'_>) -> Option<&'a Event> {
+    let is_open = call.answers.is_empty() && conn.broken().is_none() && run.follow(used).is_none();
+    run.of(Kind::Deadline).find(|event| is_open && event.data.str("phase") == Some("progress"))
+}
+
+/// A result that has a bound comes in time; see [`Kind::Overdue`]. On a busy machine the harness may lose its patience with the
+/// host before it finds the result overdue.
 fn in_time(run: &Run<'_>, used: &Emitted<'_>, conn: &Conn<'_>, call: &Rpc<'_>, tally: &mut Tally) {
     if used.planned.told.as_ref().is_none_or(|told: &Told| told.before.is_none()) {
         return;
     }
-    if let Some(overdue) = overdue(run, used) {
+    if let Some(overdue) = overdue(run, used).or_else(|| without_end(run, used, conn, call)) {
         let reason = format!("the limit for one call did not end that of `{}`", used.planned.tool);
         tally.fails(reason, [call.event, overdue]);
     } else if let Some(told) = timed_out(run, used, conn, call) {

@@ -114,7 +114,7 @@ pub(super) const FAULTS: &[TraceFault] = &[
     ),
     fault(
         "waited-without-end",
-        &["timeout.established"],
+        &["timeout.established", "timeout.configurable"],
         "A call was waited for until the harness lost its patience.",
         |plan, trace| {
             hop(plan, trace, has_bound, |hop, tape| {
