@@ -88,7 +88,7 @@ fn spawns(view: &View<'_>, sheet: &mut Sheet<'_>) {
 /// What of the host's own environment reaches its servers: names of variables that were given to the host, and that nobody
 /// configured for the server. The variables that a program needs to be found and to run are no news.
 fn environment(view: &View<'_>, sheet: &mut Sheet<'_>) {
-    const ORDINARY: [&str; 3] = ["HOME", "PATH", "LANG"];
+    const ORDINARY: [&str; 4] = ["HOME", "PATH", "LANG", "TMPDIR"];
     let names = |event: &Event| -> BTreeSet<String> {
         let names = event.data.get("env").map(Json::items).unwrap_or_default();
         names.iter().filter_map(Json::as_str).map(str::to_owned).collect()
