@@ -104,7 +104,12 @@ fn not_applicable(key: PlanKey, scenario: &Arc<Scenario>, profile: &Arc<Profile>
 
 fn admits_host(scenario: &Scenario, profile: &Profile) -> Result<(), String> {
     let natives = scenario.natives.iter().map(|native| &native.host);
-    let names: Vec<&str> = scenario.hosts.iter().chain(natives).map(|host| host.value.as_str()).collect();
+    let mut names: Vec<&str> = Vec::new();
+    for host in scenario.hosts.iter().chain(natives) {
+        if !names.contains(&host.value.as_str()) {
+            names.push(&host.value);
+        }
+    }
     if names.is_empty() || names.contains(&profile.name.as_str()) {
         Ok(())
     } else {

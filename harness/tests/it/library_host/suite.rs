@@ -17,7 +17,7 @@ use super::{Lie, Witness, header, judge, options, plan_of, plans, record, run};
 /// Why a scenario of the suite does not apply to the witness.
 const CHANGES: &str = "no drive of witness has list-changed";
 const RESTART: &str = "no drive of witness has restart";
-const OTHERS: &str = "the scenario is written for reference, null";
+const OTHERS: &str = "the scenario is written for ";
 const INTERRUPT: &str = "no drive of witness has interrupt";
 const SIGNAL: &str = "witness is a library, and has no process to send a signal to";
 
@@ -56,8 +56,12 @@ fn the_honest_library_passes_the_built_in_suite() {
     assert_eq!(wrong.into_inner().unwrap(), [""; 0]);
     let passed = passed.into_inner().unwrap();
     assert!(passed > 200, "only {passed} runs passed");
-    let reasons: Vec<String> = reasons.into_inner().unwrap().into_keys().collect();
-    assert_eq!(reasons, [INTERRUPT, CHANGES, RESTART, OTHERS, SIGNAL]);
+    let reasons = reasons.into_inner().unwrap();
+    // Which products have scenarios of their own is not the point here.
+    let (of_others, reasons): (Vec<String>, Vec<String>) =
+        reasons.into_keys().partition(|reason| reason.starts_with(OTHERS));
+    assert!(!of_others.is_empty());
+    assert_eq!(reasons, [INTERRUPT, CHANGES, RESTART, SIGNAL]);
 }
 
 /// The lanes of a run, as kinds of events without those of one server alone.
