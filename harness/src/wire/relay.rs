@@ -59,10 +59,12 @@ fn run(socket: &str, server: &str, variables: &[String]) -> io::Result<ExitCode>
         signals.report(&channel)?;
         while let Some(command) = channel.take() {
             if let Some(code) = command.get("exit").and_then(Json::as_i64) {
+                let_go()?;
                 // Only the low eight bits of an exit code reach the parent.
                 return Ok(ExitCode::from((code & 0xff) as u8));
             }
             if let Some(signal) = command.str("kill").and_then(signal_named) {
+                let_go()?;
                 die_of(signal)?;
             }
         }
@@ -127,6 +129,16 @@ impl Signals {
         }
         Ok(())
     }
+}
+
+/// Closes the standard streams. A process that ends closes its descriptors in any order, and ours to hopcheck must not be
+/// gone before them: who is told of the end then could still take the server for alive.
+fn let_go() -> io::Result<()> {
+    let nowhere = std::fs::OpenOptions::new().read(true).write(true).open("/dev/null")?;
+    rustix::stdio::dup2_stdin(&nowhere)?;
+    rustix::stdio::dup2_stdout(&nowhere)?;
+    rustix::stdio::dup2_stderr(&nowhere)?;
+    Ok(())
 }
 
 /// Ends this process as the signal would have ended it.
