@@ -16,7 +16,9 @@ pub mod suggest;
 pub mod syntax;
 pub mod value;
 
-use std::sync::Arc;
+use std::path::Path;
+
+use toml::de::DeTable;
 
 use crate::diagnostic::Source;
 
@@ -37,23 +39,23 @@ pub enum FileKind {
     Baseline,
 }
 
-/// Top-level keys that only one kind of file has, in the order in which the kinds are tried.
-const SIGNS: [(FileKind, &[&str]); 4] = [
-    (FileKind::Scenario, &["step", "case", "server", "requirements", "permissions"]),
-    (FileKind::Server, &["tool", "info", "on", "capabilities", "pages", "generation"]),
-    (FileKind::Profile, &["bin", "drive", "model", "claims", "names"]),
-    (FileKind::Baseline, &["known", "host"]),
-];
-
-/// What kind of file a text is, by its content; a scenario where that is unclear.
+/// What a file means to be, by the keys that only one kind has, else by its folder; a scenario where that is unclear.
 #[must_use]
 pub fn kind_of(source: &Source) -> FileKind {
-    let source = Arc::new(source.clone());
-    let root = syntax::read(&source, &mut Reporter::new(&source));
-    SIGNS
-        .into_iter()
-        .find(|(_, signs)| signs.iter().any(|sign| root.get(sign).is_some()))
-        .map_or(FileKind::Scenario, |(kind, _)| kind)
+    let (root, _) = DeTable::parse_recoverable(&source.text);
+    let has = |keys: &[&str]| keys.iter().any(|key| root.get_ref().contains_key(*key));
+    let folder = Path::new(&source.name).parent().and_then(Path::file_name);
+    if has(&["step", "case", "requirements", "title"]) && !has(&["bin", "drive", "claims"]) {
+        FileKind::Scenario
+    } else if has(&["known"]) && !has(&["bin", "drive", "claims"]) {
+        FileKind::Baseline
+    } else if has(&["bin", "drive", "claims", "model"]) || folder.is_some_and(|name| name == "profiles") {
+        FileKind::Profile
+    } else if has(&["tool", "info", "pages", "on"]) || folder.is_some_and(|name| name == "servers") {
+        FileKind::Server
+    } else {
+        FileKind::Scenario
+    }
 }
 
 #[cfg(test)]

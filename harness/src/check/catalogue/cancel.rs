@@ -5,7 +5,7 @@ use super::conns;
 use crate::check::arguments::brief;
 use crate::check::once;
 use crate::check::sheet::{Sheet, Tally};
-use crate::check::view::{Conn, Emitted, Rpc, Run, View, after, markers};
+use crate::check::view::{Hop, View, after, markers};
 use crate::json::Json;
 use crate::rpc;
 use crate::trace::event::{Event, Kind};
@@ -33,15 +33,11 @@ pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>) {
     }
     let (mut late, mut crossed) = (Tally::default(), Tally::default());
     let mut signalled = Tally::default();
-    for run in &view.runs {
-        for used in &run.uses {
-            for (conn, call) in run.calls(used) {
-                ended_all_the_same(run, conn, call, &mut own);
-                late_answers(run, used, conn, call, &mut late);
-                crossing(run, used, conn, call, &mut crossed);
-                signal(run, used, conn, call, &mut signalled);
-            }
-        }
+    for hop in view.hops() {
+        ended_all_the_same(hop, &mut own);
+        late_answers(hop, &mut late);
+        crossing(hop, &mut crossed);
+        signal(hop, &mut signalled);
     }
     sheet.close("cancel.only-own-in-flight", own, "every cancellation names a request that was in progress");
     sheet.close(
@@ -56,7 +52,8 @@ pub(super) fn check(view: &View<'_>, sheet: &mut Sheet<'_>) {
 }
 
 /// A cancellation of a call whose success the model was told before: the host itself knew that it was over.
-fn ended_all_the_same(run: &Run<'_>, conn: &Conn<'_>, call: &Rpc<'_>, tally: &mut Tally) {
+fn ended_all_the_same(hop: Hop<'_, '_>, tally: &mut Tally) {
+    let Hop { run, conn, call, .. } = hop;
     let Some(cancelled) = conn.cancellation(call) else { return };
     let told = run.uses.iter().filter(|used| run.calls(used).any(|(_, other)| other.event.n == call.event.n));
     let told = told.filter_map(|used| run.told(used)).find(|told| told.flag != Some(true));
@@ -69,7 +66,8 @@ fn ended_all_the_same(run: &Run<'_>, conn: &Conn<'_>, call: &Rpc<'_>, tally: &mu
 }
 
 /// What a server answers after the host gave up does not reach the model.
-fn late_answers(run: &Run<'_>, used: &Emitted<'_>, conn: &Conn<'_>, call: &Rpc<'_>, tally: &mut Tally) {
+fn late_answers(hop: Hop<'_, '_>, tally: &mut Tally) {
+    let Hop { run, used, conn, call } = hop;
     let Some(given_up) = run.given_up(used, conn, call) else { return };
     let in_time = |event: &Event| !after(event, given_up);
     let timely: Vec<String> = call
@@ -99,7 +97,8 @@ fn words(body: &Result<Json, Json>) -> Vec<String> {
 }
 
 /// An answer that is on its way while the request is cancelled: there is one result, and the host goes on.
-fn crossing(run: &Run<'_>, used: &Emitted<'_>, conn: &Conn<'_>, call: &Rpc<'_>, tally: &mut Tally) {
+fn crossing(hop: Hop<'_, '_>, tally: &mut Tally) {
+    let Hop { run, used, conn, call } = hop;
     let (Some(cancelled), Some(answer)) = (conn.cancellation(call), call.answer()) else { return };
     let tool = &used.planned.tool;
     if let Some(follow) = run.follow(used)
@@ -121,7 +120,8 @@ fn crossing(run: &Run<'_>, used: &Emitted<'_>, conn: &Conn<'_>, call: &Rpc<'_>, 
 }
 
 /// A call that was in flight when the user interrupted is cancelled by a notification, unless its connection ends.
-fn signal(run: &Run<'_>, used: &Emitted<'_>, conn: &Conn<'_>, call: &Rpc<'_>, tally: &mut Tally) {
+fn signal(hop: Hop<'_, '_>, tally: &mut Tally) {
+    let Hop { run, used, conn, call } = hop;
     let Some(interrupt) = run.interruption(used) else { return };
     if call.answer().is_some_and(|answer| !after(answer.event, interrupt)) {
         return;
@@ -140,13 +140,9 @@ fn signal(run: &Run<'_>, used: &Emitted<'_>, conn: &Conn<'_>, call: &Rpc<'_>, ta
 /// The same for a call that was given up for whatever reason, where the end of the connection is a signal as well.
 fn signals(view: &View<'_>) -> Tally {
     let mut tally = Tally::default();
-    for run in &view.runs {
-        for used in &run.uses {
-            for (conn, call) in run.calls(used) {
-                signal(run, used, conn, call, &mut tally);
-                super::timeout::cancelled(run, used, conn, call, &mut tally);
-            }
-        }
+    for hop in view.hops() {
+        signal(hop, &mut tally);
+        super::timeout::cancelled(hop, &mut tally);
     }
     tally
 }

@@ -2,26 +2,12 @@
 
 use std::collections::BTreeMap;
 
+pub(in crate::check) use crate::check::view::Hop;
 use crate::check::view::{Conn, Emitted, Rpc, Run, View};
 use crate::json::Json;
 use crate::plan::Plan;
 use crate::trace::Trace;
 use crate::trace::event::{Event, Kind, Payload};
-
-/// A hop of a judged run.
-pub(in crate::check) struct Hop<'r, 'a> {
-    pub(in crate::check) run: &'r Run<'a>,
-    pub(in crate::check) used: &'r Emitted<'a>,
-    pub(in crate::check) conn: &'r Conn<'a>,
-    pub(in crate::check) call: &'r Rpc<'a>,
-}
-
-impl Hop<'_, '_> {
-    /// The events of call and answer.
-    pub(in crate::check) fn wire(&self) -> Vec<u32> {
-        [self.call.event.n].into_iter().chain(self.call.answer().map(|answer| answer.event.n)).collect()
-    }
-}
 
 /// The first hop of a judged run that fits, handed to `lie`.
 pub(in crate::check) fn hop(
@@ -31,19 +17,10 @@ pub(in crate::check) fn hop(
     lie: impl FnOnce(&Hop<'_, '_>, &mut Tape) -> Option<()>,
 ) -> Option<Trace> {
     let view = View::new(plan, trace);
-    for run in view.judged() {
-        for used in &run.uses {
-            for (conn, call) in run.calls(used) {
-                let hop = Hop { run, used, conn, call };
-                if fits(&hop) {
-                    let mut tape = Tape::new(trace);
-                    lie(&hop, &mut tape)?;
-                    return Some(tape.trace());
-                }
-            }
-        }
-    }
-    None
+    let hop = view.judged().flat_map(Run::hops).find(|hop| fits(hop))?;
+    let mut tape = Tape::new(trace);
+    lie(&hop, &mut tape)?;
+    Some(tape.trace())
 }
 
 /// The first emitted use of a judged run that fits, handed to `lie`.

@@ -64,6 +64,22 @@ pub(crate) struct View<'a> {
     pub(crate) runs: Vec<Run<'a>>,
 }
 
+/// One call with the tool use that it is joined to.
+#[derive(Clone, Copy)]
+pub(crate) struct Hop<'r, 'a> {
+    pub(crate) run: &'r Run<'a>,
+    pub(crate) used: &'r Emitted<'a>,
+    pub(crate) conn: &'r Conn<'a>,
+    pub(crate) call: &'r Rpc<'a>,
+}
+
+impl Hop<'_, '_> {
+    /// The events of call and answer.
+    pub(crate) fn wire(&self) -> Vec<u32> {
+        [self.call.event.n].into_iter().chain(self.call.answer().map(|answer| answer.event.n)).collect()
+    }
+}
+
 impl<'a> View<'a> {
     pub(crate) fn new(plan: &'a Plan, trace: &'a Trace) -> Self {
         let mut numbers: Vec<u32> = trace.events.iter().map(|event| event.run).collect();
@@ -77,6 +93,11 @@ impl<'a> View<'a> {
     /// The runs that the scenario's expectations speak of.
     pub(crate) fn judged(&self) -> impl Iterator<Item = &Run<'a>> {
         self.runs.iter().filter(|run| run.role == Role::Judged)
+    }
+
+    /// The hops of all runs.
+    pub(crate) fn hops(&self) -> impl Iterator<Item = Hop<'_, 'a>> {
+        self.runs.iter().flat_map(Run::hops)
     }
 
     pub(crate) fn twin(&self) -> Option<&Run<'a>> {
@@ -157,6 +178,13 @@ impl<'a> Run<'a> {
     /// The calls joined to a use, in order.
     pub(crate) fn calls<'r>(&'r self, used: &'r Emitted<'a>) -> impl Iterator<Item = (&'r Conn<'a>, &'r Rpc<'a>)> {
         used.calls.iter().map(|call| self.call(call))
+    }
+
+    /// Each call with its use, in the order of the uses.
+    pub(crate) fn hops(&self) -> impl Iterator<Item = Hop<'_, 'a>> {
+        self.uses
+            .iter()
+            .flat_map(move |used| self.calls(used).map(move |(conn, call)| Hop { run: self, used, conn, call }))
     }
 
     /// The `tools/call` requests that belong to no use.

@@ -28,12 +28,8 @@ name = "lookup_order"
 input_schema = '''{"type":"object"}'''
 "#;
 
-const PROFILE: &str = r#"
-name = "fake"
-title = "Fake host"
-bin = { names = ["fake"] }
-version = { args = [], pattern = '(.*)' }
-
+/// What the profiles of all hosts here have in common: the model API, the names and the claims.
+const COMMON: &str = r#"
 [model]
 api = "anthropic-messages"
 surface = "flat"
@@ -44,6 +40,29 @@ namespace = "mcp__{{ server }}"
 replace = '[^A-Za-z0-9_-]'
 max = 128
 
+[claims]
+dialect = "plain"
+schema_gate = false
+arguments = "exact"
+
+[[claims.wire]]
+transport = "stdio"
+revisions = ["2025-11-25"]
+"#;
+
+/// A profile, of what stands above its tables and what a host has of its own below.
+pub(crate) fn profile(top: &str, tables: &str) -> String {
+    [top, COMMON, tables].concat()
+}
+
+const TOP: &str = r#"
+name = "fake"
+title = "Fake host"
+bin = { names = ["fake"] }
+version = { args = [], pattern = '(.*)' }
+"#;
+
+const TABLES: &str = r#"
 [[drive]]
 kind = "DRIVE"
 argv = ["{{ bin }}", "--exact", "stage::fake::host", "--nocapture"]
@@ -55,15 +74,6 @@ path = "{{ home }}/config.json"
 template = '''{"url": {{ model.base_url | json }}, "prompt": {{ prompt | json }}, "rules": {{ rules | json }},
 "servers": { {%- for server in servers %}{{ server.key | json }}: {"command": {{ server.command | json }},
 "args": {{ server.args | json }}, "env": {{ server.env | json }} }{% if not loop.last %},{% endif %}{% endfor -%} } }'''
-
-[claims]
-dialect = "plain"
-schema_gate = false
-arguments = "exact"
-
-[[claims.wire]]
-transport = "stdio"
-revisions = ["2025-11-25"]
 "#;
 
 /// A conversation with one call.
@@ -99,7 +109,7 @@ impl scenario::Library for Shelf {
 }
 
 pub(crate) fn plan_of(part: &str, drive: &str, scenario: &str) -> Plan {
-    let profile = PROFILE.replace("PART", part).replace("DRIVE", drive);
+    let profile = profile(TOP, &TABLES.replace("PART", part).replace("DRIVE", drive));
     let profile = Arc::new(host::decode::parse(&Source::new("fake.toml", profile), None, None).unwrap());
     let scenario = plan::load(&Source::new("t.toml", scenario), "area", "t", &Shelf).unwrap().remove(0);
     let select = Select { revisions: SelectRevisions::One(Revision::V2025_11_25), transport: None, seed: 7 };

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use super::machine::{check, text};
 use crate::stage::ends::eventually;
-use crate::stage::program;
+use crate::stage::{self, program};
 
 /// Nobody.
 const USER: u32 = 65534;
@@ -54,43 +54,28 @@ fn a_whole_area_and_nothing_left() {
 }
 
 /// A host that locks folders in its sandbox, even against itself, and then does what its first argument says.
-const LOCKS: &str = r#"
+const LOCKS: [&str; 2] = [
+    r#"
 name = "locks"
 title = "A host that locks folders"
 bin = { names = ["sh"] }
 version = { args = [], pattern = '(.*)' }
-
-[model]
-api = "anthropic-messages"
-surface = "flat"
-
-[names]
-flat = "mcp__{{ server }}__{{ tool }}"
-namespace = "mcp__{{ server }}"
-replace = '[^A-Za-z0-9_-]'
-max = 128
-
+"#,
+    r#"
 [[drive]]
 kind = "headless"
 argv = ["{{ bin }}", "-c", "mkdir -p $HOME/a/b $TMPDIR/c && echo x > $HOME/a/b/c && chmod 000 $HOME/a/b $HOME/a $TMPDIR/c && END"]
 env = { HOME = "{{ home }}", PATH = "{{ path }}" }
 features = ["prompts"]
-
-[claims]
-dialect = "plain"
-schema_gate = false
-arguments = "exact"
-
-[[claims.wire]]
-transport = "stdio"
-revisions = ["2025-11-25"]
-"#;
+"#,
+];
 
 impl Place {
     /// A run of a host that locks folders.
     fn locks(&self, end: &str) -> Command {
         let profile = self.folder.path().join("locks.toml");
-        std::fs::write(&profile, LOCKS.replace("END", end)).unwrap();
+        let [top, tables] = LOCKS;
+        std::fs::write(&profile, stage::profile(top, &tables.replace("END", end))).unwrap();
         let mut run = self.hopcheck();
         run.args(["run", "connect/by-itself", "--host"]).arg(profile).stdout(Stdio::null()).stderr(Stdio::null());
         run

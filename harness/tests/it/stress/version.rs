@@ -6,38 +6,21 @@ use rustix::process::{Signal, getppid, kill_process};
 
 use super::machine::{check, text};
 use crate::stage::ends::eventually;
-use crate::stage::program;
+use crate::stage::{self, program};
 
-const PROFILE: &str = r#"
+const TOP: &str = r#"
 name = "asked"
 title = "A host that is asked"
 bin = { names = ["hopcheck-no-program"], env = "HOPCHECK_ASKED" }
 version = { args = ["--exact", "stress::version::PART", "--nocapture"], pattern = 'asked (\S+)' }
+"#;
 
-[model]
-api = "anthropic-messages"
-surface = "flat"
-
-[names]
-flat = "mcp__{{ server }}__{{ tool }}"
-namespace = "mcp__{{ server }}"
-replace = '[^A-Za-z0-9_-]'
-max = 128
-
+const DRIVE: &str = r#"
 [[drive]]
 kind = "headless"
 argv = ["{{ bin }}", "--list"]
 env = { HOME = "{{ home }}", PATH = "{{ path }}" }
 features = ["prompts"]
-
-[claims]
-dialect = "plain"
-schema_gate = false
-arguments = "exact"
-
-[[claims.wire]]
-transport = "stdio"
-revisions = ["2025-11-25"]
 "#;
 
 /// Runs a scenario on a host that is this program, and that is this test when it is asked for its version.
@@ -45,7 +28,7 @@ revisions = ["2025-11-25"]
 fn ask(part: &str, code: i32, words: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
     let profile = folder.path().join("asked.toml");
-    std::fs::write(&profile, PROFILE.replace("PART", part)).unwrap();
+    std::fs::write(&profile, stage::profile(&TOP.replace("PART", part), DRIVE)).unwrap();
     let begun = std::time::Instant::now();
     let mut run = Command::new(program());
     run.args(["run", "connect/by-itself", "--host"]).arg(&profile);
